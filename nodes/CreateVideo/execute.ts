@@ -9,6 +9,7 @@ import { createVideo, type CreatedTask } from '../client/video/tasks';
 import type { Adjustment } from '../client/video/videoRequest';
 
 import { showItems } from '../shared/chat/chatStream';
+import { canLeave, linkedToPlaces } from '../shared/engine/rest';
 import { readBatching } from '../shared/form/callOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
 import type { CallKind } from '../shared/ledger/call';
@@ -25,8 +26,8 @@ import { workflowOf } from '../shared/engine/workflow';
 import { mapItems } from '../shared/run/mapItems';
 import { openedRun } from '../shared/run/run';
 
-import { endOf, failAtEnd, failsAtEnd, notCreated } from '../shared/wait/lostVideos';
-import type { Delivered, Ending } from '../shared/wait/record';
+import { failForLost, isPutOff, notCreated } from '../shared/wait/lostVideos';
+import type { Delivered } from '../shared/wait/record';
 
 import {
 	checkCostKnown,
@@ -59,23 +60,23 @@ type CreatedVideo = CreatedTask & {
 export async function createVideos(
 	context: IExecuteFunctions,
 ): Promise<INodeExecutionData[][] | null> {
-	const { isPostponed, gone } = endOf(context);
-	if (isPostponed) return null;
-	const run: CreateRun = {
-		gone,
-		failsLater: !isTriedAgain(context) && failsAtEnd(context),
-		planned: new Map(),
-	};
+	if (isPutOff(context)) return null;
+	const stops = !context.continueOnFail() && !isToolRun(context);
+	const leaves = !isTriedAgain(context) && canLeave(context);
+	const loss = { advice: Object.values(ADVICE), canLeave: leaves };
+	const run: CreateRun = { stops, leaves, planned: new Map() };
 	const created = await createTasks(context, run);
+	if (!leaves) failForLost(context, created, loss);
 	const waits = readWaits(context);
 	const delivered = waits ? await waitForCreated(context, created, run) : created;
-	if (run.failsLater) failAtEnd(context, delivered, Object.values(ADVICE));
-	const lost = new Set<Ending>(run.failsLater ? ['gone', 'failed'] : ['gone']);
-	const items = delivered.flatMap(({ item, ending }) => (lost.has(ending) ? [] : [item]));
+	if (stops) failForLost(context, delivered, loss);
+	const items = delivered.flatMap(({ item, ending }) =>
+		stops && ending === 'failed' ? [] : [item],
+	);
 	if (!waits) hintUnattended(context, items);
-	const hasAll = items.length + gone.length === delivered.length;
+	const hasAll = items.length === delivered.length;
 	if (hasAll && items.every(({ json }) => json['error'] === undefined)) clearCallLog(context);
-	return [showItems(openedRun(context), items)];
+	return [linkedToPlaces(context, showItems(openedRun(context), items))];
 }
 
 /**
@@ -84,14 +85,13 @@ export async function createVideos(
  */
 async function createTasks(
 	context: IExecuteFunctions,
-	{ planned, gone, failsLater }: CreateRun,
+	{ planned, stops }: CreateRun,
 ): Promise<readonly Delivered[]> {
 	const ownModels = readModelCodes(context, 'videoModels');
 	const checked = await mapItems(
 		openedRun(context),
 		() => ({ ...readBatching(context), concurrency: 1, batchInterval: 0 }),
 		async (item) => {
-			if (gone.includes(item)) return { json: {} };
 			const video = await planVideo(context, item, await ownModels);
 			if (video.options.maximumCost > 0) checkCostKnown(video);
 			planned.set(item, video);
@@ -102,7 +102,8 @@ async function createTasks(
 	const dryRuns = videos.filter(({ options }) => options.dryRun);
 	const limit = periodLimit(context, videos);
 	const opened = await settled(openTasks(context, videos, limit));
-	const toSend = 'value' in opened ? videos.filter(({ item }) => opened.value.isNew(item)) : [];
+	const toSend =
+		'value' in opened ? videos.filter(({ call }) => opened.value.isNew(call.item)) : [];
 	/** The videos that are counted for a limit of the execution. */
 	let counted: readonly PlannedVideo[] = [];
 	const tasks = new Map<string, string>();
@@ -113,7 +114,7 @@ async function createTasks(
 			openedRun(context),
 			() => {
 				const calls = valueOf(opened);
-				const earlier = videos.filter(({ item }) => calls.isFromLedger(item));
+				const earlier = videos.filter(({ call }) => calls.isFromLedger(call.item));
 				if (limit === undefined) {
 					spend(context, earlier, dryRuns, toSend);
 					counted = toSend;
@@ -124,28 +125,25 @@ async function createTasks(
 				const video = planned.get(item);
 				if (video === undefined) return checked[item]!;
 				const pairedItem = { item };
-				const isFree = video.options.dryRun || calls.isKnown(item);
+				const isFree = video.options.dryRun || calls.isKnown(video.call.item);
 				if (failed.size > 0 && !isFree) {
 					failed.set(item, notCreated(new Error('Not sent, because another one failed')));
 					return { json: {} };
 				}
 				const made = await settled(outputOf(context, video, calls, tasks));
-				if ('value' in made || !failsLater || isCanceled(made.error))
+				if ('value' in made || !stops || isCanceled(made.error))
 					return { json: valueOf(made), pairedItem };
 				failed.set(item, notCreated(made.error as Error));
 				return { json: {} };
 			},
 		);
 		hintAdjusted(context, videos);
-		return items.map((item, index) => {
-			const ending = gone.includes(index) ? 'gone' : 'completed';
-			return failed.get(index) ?? { item, ending };
-		});
+		return items.map((item, index) => failed.get(index) ?? { item, ending: 'completed' });
 	} finally {
 		if ('value' in opened) {
 			const { isSent, close } = opened.value;
 			// What certainly failed, or was never sent, counts no more.
-			const free = counted.filter(({ item }) => !isSent(item));
+			const free = counted.filter(({ call }) => !isSent(call.item));
 			if (free.length > 0) countSpent(context, free, -1);
 			await close();
 		}
@@ -218,7 +216,7 @@ async function outputOf(
 	const { request, adjustments } = plan;
 	if (options.dryRun) return { ...video.details, adjustments };
 
-	const { result, isReused } = await calls.make(video.item, async (attempt) => {
+	const { result, isReused } = await calls.make(video.call.item, async (attempt) => {
 		const toSend = video.sign();
 		const { retry, limitMs, idleTimeoutMs } = options;
 		const task = await withRetry(

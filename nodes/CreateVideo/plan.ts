@@ -8,6 +8,7 @@ import { VIDEO_FIELDS, REFERENCES } from '../client/video/fields';
 import { readPair, type OwnModel } from '../client/video/models';
 
 import { videoRequest } from '../client/video/videoRequest';
+import { placeOfItem } from '../shared/engine/rest';
 import { binaryFile, fieldNames, hashOfFile, signedFileUrl } from '../shared/files/signedFileUrl';
 import { unevaluatedText } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
@@ -74,7 +75,7 @@ export async function planVideo(
 		/** Index of the item. */
 		item,
 		call: {
-			item,
+			item: placeOfItem(context, item).item,
 			onConflict: keyConflict,
 			// Files by their content, as each execution stores them under another ID.
 			entered: { ...input, references: sources },
@@ -240,10 +241,10 @@ export function periodLimit(
 	const since = new Date(start as number).toISOString();
 	const ofWorkflow = ['workflow_id', 'eq', context.getWorkflow().id ?? ''] as const;
 	return {
-		dryRuns: videos.filter(({ options }) => options.dryRun).map(({ item }) => item),
+		dryRuns: videos.filter(({ options }) => options.dryRun).map(({ call }) => call.item),
 		rows: [['sent_at', 'gte', since], ...(who === 'workflow' ? [ofWorkflow] : [])],
 		check(spent, items) {
-			const asked = videos.filter(({ item }) => items.includes(item));
+			const asked = videos.filter(({ call }) => items.includes(call.item));
 			checkLimits(context, asked, spent, { who, when });
 			if (spent.unpriced === 0 || asked.every(({ options }) => options.maximumCost === 0))
 				return;

@@ -30,10 +30,10 @@ export function readWaits(context: IExecuteFunctions): boolean {
 
 /** A run of the node. */
 export interface CreateRun {
-	/** Indexes of the items that have gone on in an earlier run. */
-	readonly gone: readonly number[];
-	/** Whether the node fails when all that is paid for has gone on. */
-	readonly failsLater: boolean;
+	/** Whether a video that fails stops the node, when those under way have come to an end. */
+	readonly stops: boolean;
+	/** Whether the others go on then. */
+	readonly leaves: boolean;
 	/** The validated items by their index. */
 	readonly planned: Map<number, PlannedVideo>;
 }
@@ -49,7 +49,7 @@ export interface CreateRun {
 export async function waitForCreated(
 	context: IExecuteFunctions,
 	created: readonly Delivered[],
-	{ planned, failsLater }: CreateRun,
+	{ planned, stops, leaves }: CreateRun,
 ): Promise<readonly Delivered[]> {
 	const taskIds = created.map(({ item }) => shown(item.json['task_id'] ?? ''));
 	if (taskIds.every((taskId) => taskId === '')) return created;
@@ -70,8 +70,8 @@ export async function waitForCreated(
 			const taskId = taskIds[item]!;
 			return taskId ? { taskId, files: planned.get(item)!.files } : { taskId, given };
 		});
-		const failsNode = !isTool && !failsLater;
-		const tasks = { ...polled, items, ...ADVICE, failsNode };
+		const rule = { failsItems: !isTool && !stops, dropsAll: stops && !leaves };
+		const tasks = { ...polled, items, advice: ADVICE.advice, ...rule };
 		const delivered = await deliver(context, progress, tasks);
 		return delivered.map((each, index) => {
 			if (each.ending === undefined || taskIds[index] === '') return each;

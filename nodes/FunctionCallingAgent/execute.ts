@@ -11,15 +11,16 @@ import { toChatNotice, withChatStream, type SendText } from '../shared/chat/chat
 import { finishReply } from '../shared/chat/finishReply';
 import { rememberInOrder } from '../shared/chat/memory';
 import { ignoreAlwaysOutputData } from '../shared/engine/nodeSettings';
+import { restOf } from '../shared/engine/rest';
 import { sourceOf } from '../shared/engine/runs';
-import { lastRunMark, postponeLastRun } from '../shared/run/lastRun';
 import { eventLoopTurn } from '../shared/engine/clock';
 import { nodeState } from '../shared/run/nodeContext';
 import { stoppingError } from '../shared/run/nodeErrors';
 import { openedRun } from '../shared/run/run';
-import { emit, endOpen, hasOutcome, requestToolNodes, STOPPED_TEXTS } from './outputs';
+import { emit, hasOutcome, requestToolNodes, STOPPED_TEXTS } from './outputs';
 import {
 	askingSlots,
+	branchCalls,
 	failSlots,
 	slotsOf,
 	type AgentState,
@@ -42,12 +43,21 @@ export async function runAgent(
 	ignoreAlwaysOutputData(context);
 	const stored = nodeState<AgentState>(context, 'agent');
 	const state =
-		stored.get() ?? stored.set({ batches: [], arrivals: [], conversations: 0, retries: 0 });
+		stored.get() ??
+		stored.set({ batches: [], arrivals: [], conversations: 0, retries: 0, lost: [] });
 	const { batches } = state;
 	try {
-		if (lastRunMark(context) !== undefined) {
-			if (postponeLastRun(context)) return null;
-			endOpen(context, state);
+		const rest = restOf(context);
+		if (rest.kind === 'later') return null;
+		if (rest.kind === 'end') {
+			if (!context.continueOnFail())
+				throw stoppingError(openedRun(context), rest.error, rest.note);
+			failSlots(context, slotsOf(branchCalls(state)), rest.error);
+		} else if (rest.kind === 'retry') {
+			state.arrivals.push(sourceOf(context));
+			batches.push({ settings: undefined, slots: state.lost });
+			state.lost = [];
+			return emit(context, state, branchCalls(state));
 		} else if (response !== undefined && response.actionResponses.length > 0) {
 			state.retries = 0;
 			applyToolResponses(state, response);
@@ -73,7 +83,7 @@ export async function runAgent(
 	} finally {
 		for (const { slots } of batches)
 			await rememberInOrder(openedRun(context), slots, hasOutcome);
-		if (state.batches.length === 0) stored.clear();
+		if (state.batches.length + state.lost.length === 0) stored.clear();
 	}
 }
 

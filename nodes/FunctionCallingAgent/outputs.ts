@@ -1,23 +1,22 @@
 import type { EngineRequest, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { applyStarted, type CallRecord, type StopReason } from '../client/chat/conversation';
-import { InputError, rejectMistakes } from '../client/errors';
+import type { Advice } from '../client/errors';
 import { asJson, parseJson } from '../client/json';
 import { counted } from '../client/values';
 import { hintMissingFiles } from '../shared/files/download';
 import { forVisitors } from '../shared/chat/chatStream';
-import { engineOf } from '../shared/run/engine';
+import { leave, leftIn, takeBack } from '../shared/engine/rest';
+import { runIndexOf } from '../shared/engine/runs';
 import { triesOf } from '../shared/engine/tries';
-import { isConnected } from '../shared/engine/workflow';
+import { isConnected, workflowOf } from '../shared/engine/workflow';
 import { FIRST_TOOL } from '../shared/run/toolCall';
-import { lastRunMark, planLastRun, plannedMarks } from '../shared/run/lastRun';
 import { openedRun } from '../shared/run/run';
 import { ANSWER, readDrawing, STOPPED } from './drawing';
 import { placeOf, toCallJson } from './matching';
 import {
 	branchCalls,
 	dueCalls,
-	failSlots,
 	slotsOf,
 	stepOf,
 	type AgentState,
@@ -30,12 +29,6 @@ const NO_ITEM = -1;
 
 /** Key of the tools whose results are missing in the execution's custom data: there or `none`. */
 const OPEN_CALLS = 'agent_video_open_calls';
-
-/** What the last run of the node is for: the tools whose results are missing, and why conversations were lost at Stopped. */
-interface Mark {
-	readonly open: readonly string[];
-	readonly stopped: readonly string[];
-}
 
 const NO_ANSWER = 'I stopped without an answer:';
 /** What the user of a chat reads when a limit has stopped the conversation. */
@@ -85,16 +78,23 @@ export function actionId({ slot, record }: Call): string {
 /**
  * The outputs of this run: the next tool calls of every batch that has none out, and the outcomes that are due. Calls of
  * connected tool nodes are not among them: `requestToolNodes` takes those first.
+ *
+ * @param again The calls that leave once more, in a Retry.
  */
-export function emit(context: IExecuteFunctions, state: AgentState): INodeExecutionData[][] {
+export function emit(
+	context: IExecuteFunctions,
+	state: AgentState,
+	again: readonly Call[] = [],
+): INodeExecutionData[][] {
 	const counts = slotsOf(state.batches).map(({ toolOutputs = 0 }) => toolOutputs);
 	const length = FIRST_TOOL + Math.max(0, ...counts);
 	const outputs = Array.from({ length }, (): INodeExecutionData[] => []);
-	const called = dueCalls(state).flatMap((calls) =>
+	const next = dueCalls(state).flatMap((calls) =>
 		calls[0]?.batch.settings?.runCalls === 'allAtOnce' ? calls : calls.slice(0, 1),
 	);
+	const called = [...again, ...next];
 	// n8n makes values for all expressions first, which takes a fifth of the round.
-	const run = engineOf(context).runIndex() ?? Number(context.getWorkflowDataProxy(0).$runIndex);
+	const run = runIndexOf(context) ?? Number(context.getWorkflowDataProxy(0).$runIndex);
 	for (const call of called) {
 		const { slot, record } = call;
 		const tool = slot.tools!.findIndex(({ function: { name } }) => name === record.name);
@@ -131,7 +131,7 @@ export function emit(context: IExecuteFunctions, state: AgentState): INodeExecut
 		}
 	} else state.batches = state.batches.filter((batch) => !due.includes(batch));
 
-	const stopped = outputs[STOPPED]!.map(({ json }) => String(json['reason']));
+	const stopped = slotsOf(due).filter((slot) => stepOf(slot) === 'stopped');
 	const isUnseen = stopped.length > 0 && !isConnected(context, STOPPED);
 	if (isUnseen) openedRun(context).hint(UNSEEN.join(' Stopped, '));
 	const hasLostErrors = hasErrorOutput && slotsOf(due).some(({ failure }) => failure);
@@ -139,7 +139,8 @@ export function emit(context: IExecuteFunctions, state: AgentState): INodeExecut
 		openedRun(context).hint(UNSEEN.join(' Error, '));
 	const isSeen = () => openedRun(context).reader === 'visitor' && !isConnected(context, ANSWER);
 	const isLost = isUnseen && !isSeen() && !context.continueOnFail();
-	planEnd(context, branchCalls(state), called.length > 0, isLost ? stopped : []);
+	if (isLost) state.lost = [...state.lost, ...stopped];
+	planEnd(context, state, called.length > 0);
 	hintMissingFiles(openedRun(context), outputs.flat(), 'media');
 	return outputs.map((items, output) =>
 		output < FIRST_TOOL ? forVisitors(openedRun(context), items) : items,
@@ -153,19 +154,13 @@ export function emit(context: IExecuteFunctions, state: AgentState): INodeExecut
  * execution can be found in n8n's list.
  *
  * @param calledNow Whether this run has sent calls out.
- * @param stopped The reasons of the conversations that this run has lost.
  */
-function planEnd(
-	context: IExecuteFunctions,
-	open: readonly Call[],
-	calledNow: boolean,
-	stopped: readonly string[],
-): void {
-	const { name } = context.getNode();
-	const { destination } = engineOf(context);
+function planEnd(context: IExecuteFunctions, state: AgentState, calledNow: boolean): void {
+	const { destination } = workflowOf(context);
 	// "Execute step" on a node of a branch ends before the result comes back.
 	const isStep = destination !== undefined && readDrawing(context)?.inside.has(destination);
-	const tools = toolsOf(open);
+	const calls = branchCalls(state);
+	const tools = toolsOf(calls);
 	if (calledNow) {
 		const step = isStep
 			? '. "Execute step" ends here. Execute the whole workflow to run the tools and get the answer.'
@@ -173,37 +168,44 @@ function planEnd(
 		openedRun(context).hint(`Waiting for ${tools.join(', ')}${step}`, 'info');
 	}
 
-	const [planned] = plannedMarks<Mark>(context, name);
-	const mark: Mark = {
-		open: isStep ? [] : tools,
-		stopped: [...(planned?.stopped ?? []), ...stopped],
-	};
-	planLastRun(context, mark.open.length + mark.stopped.length > 0 ? mark : undefined);
-	const marks = plannedMarks<Partial<Mark>>(context);
-	const missing = new Set([...tools, ...marks.flatMap(({ open: names = [] }) => names)]);
+	takeBack(context);
+	const ends = [openEnd(isStep ? [] : calls), stoppedEnd(state.lost)].filter(
+		(end) => end !== undefined,
+	);
+	if (ends.length > 0) {
+		const message = ends.map((end) => end.message).join('. ');
+		const advice = ends.map((end) => end.advice as Advice);
+		const retry = ends.map((end) => end.retry).join('. ');
+		const error = { kind: 'failed', message, advice, details: {} } as const;
+		leave(context, [...context.getInputData().keys()], { error, retry, open: tools });
+	}
+	const missing = new Set([...tools, ...leftIn(context).flatMap(({ open = [] }) => open)]);
 	const { customData } = context as Partial<IExecuteFunctions>;
 	if (missing.size > 0 || customData?.get(OPEN_CALLS) !== undefined)
 		openedRun(context).setCustomData(OPEN_CALLS, [...missing].join(', ') || 'none');
 }
 
-/**
- * The last run of the node: fails the conversations whose results are missing.
- *
- * @throws InputError for them, unless the node continues on errors, and for conversations that were lost at Stopped.
- */
-export function endOpen(context: IExecuteFunctions, state: AgentState): void {
-	const open = branchCalls(state);
-	const names = toolsOf(open);
-	const missing = new InputError(
-		names.length === 1 ? `Tool ${names[0]}` : `Tools ${names.join(', ')}`,
-		`returned no item for ${counted(open.length, 'call')}`,
-		'The branch has ended before it reached this node again. Switch on Always Output Data in the settings of its last node, connect every output of its nodes, error outputs as well, and let no Merge wait for two ways of which only one has items',
-	);
-	failSlots(context, slotsOf(open), missing);
-	const { stopped = [] } = lastRunMark<Mark>(context) ?? {};
-	const lost = `has no connection, and ${counted(stopped.length, 'conversation')} left through it`;
-	const connect = `Connect it, or prevent what has stopped them (${[...new Set(stopped)].join(', ')}): raise Maximum Rounds or Maximum Tool Calls under Options, or ask for less at once`;
-	rejectMistakes('Stopped', [[stopped.length > 0, lost, connect]]);
+/** The end of an execution in which tool calls are open. */
+function openEnd(calls: readonly Call[]) {
+	if (calls.length === 0) return undefined;
+	const names = toolsOf(calls);
+	const tools = `${names.length === 1 ? 'Tool' : 'Tools'} ${names.join(', ')}`;
+	return {
+		message: `${tools} returned no item for ${counted(calls.length, 'call')}`,
+		advice: 'The branch has ended before it reached this node again. Switch on Always Output Data in the settings of its last node, connect every output of its nodes, error outputs as well, and let no Merge wait for two ways of which only one has items',
+		retry: 'Retry sends these calls out again, and asks the model for nothing twice',
+	};
+}
+
+/** The end of an execution in which conversations were lost at Stopped. */
+function stoppedEnd(lost: readonly ConversationSlot[]) {
+	if (lost.length === 0) return undefined;
+	const reasons = new Set(lost.map((slot) => String(outcomeOf(slot).json['reason'])));
+	return {
+		message: `Stopped has no connection, and ${counted(lost.length, 'conversation')} left through it`,
+		advice: `Connect it, or prevent what has stopped them (${[...reasons].join(', ')}): raise Maximum Rounds or Maximum Tool Calls under Options, or ask for less at once`,
+		retry: 'With Stopped connected, a Retry with the currently saved workflow sends them out again, free of charge',
+	};
 }
 
 function toolsOf(calls: readonly Call[]): string[] {

@@ -32,6 +32,8 @@ export interface AgentState {
 	conversations: number;
 	/** How often *Retry On Fail* has repeated this run of the node. */
 	retries: number;
+	/** The conversations that have left through Stopped where nothing takes them: in a Retry they leave once more. */
+	lost: readonly ConversationSlot[];
 }
 
 type FormValues = ReturnType<typeof agentForm.read>;

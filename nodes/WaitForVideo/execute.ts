@@ -5,12 +5,13 @@ import type { PollState } from '../client/video/poll/pollTasks';
 
 import { showItems } from '../shared/chat/chatStream';
 import { ignoreAlwaysOutputData } from '../shared/engine/nodeSettings';
+import { canLeave, linkedToPlaces } from '../shared/engine/rest';
 import { isToolRun } from '../shared/engine/toolRun';
 import { isConnected } from '../shared/engine/workflow';
 import { checkNotRounded } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
 import { checkTaskId, deliver, type WaitItem } from '../shared/wait/deliver';
-import { endOf, failAtEnd, failsAtEnd, refusedCreation } from '../shared/wait/lostVideos';
+import { failForLost, isPutOff, refusedCreation } from '../shared/wait/lostVideos';
 import { toWantedFiles } from '../shared/wait/options';
 import { poll, type Progress, withProgress } from '../shared/wait/poll';
 import { collectTasks, contextOfTasks, forgetTasks, type LedgerTask, withLedger } from './collect';
@@ -32,10 +33,9 @@ const ADVICE = {
 export async function runWait(context: IExecuteFunctions): Promise<INodeExecutionData[][] | null> {
 	// Its empty item would leave through Completed, where each item is a video.
 	if (!isToolRun(context)) ignoreAlwaysOutputData(context);
-	const { isPostponed, gone } = endOf(context);
-	if (isPostponed) return null;
+	if (isPutOff(context)) return null;
 	const outputs = await withProgress(context, async (progress) => {
-		const { collected, isSuspended, ...polled } = await pollItems(context, progress, gone);
+		const { collected, isSuspended, ...polled } = await pollItems(context, progress);
 		// n8n removes this run when it resumes; until then a webhook may answer with its items, as with n8n's Wait node. Copies:
 		// with an error output n8n empties the list that a node returns. With Retry On Fail an `error` of the first item would
 		// make it run the node again, whose entry has no items any more.
@@ -48,17 +48,24 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 		}
 		const own = collected === undefined ? context : contextOfTasks(context, collected);
 		const fails = readFailsNode(own);
-		const failsLater = fails && failsAtEnd(context);
-		const rule = { ...ADVICE, failsNode: fails && !failsLater };
-		const delivered = await deliver(own, progress, { ...polled, ...rule });
-		if (failsLater) failAtEnd(context, delivered, Object.values(ADVICE));
+		const stops = fails && !context.continueOnFail();
+		const leaves = stops && canLeave(context);
+		const delivered = await deliver(own, progress, {
+			...polled,
+			advice: ADVICE.advice,
+			failsItems: fails && !stops,
+			dropsAll: stops && !leaves,
+		});
+		const isCollected = collected !== undefined;
+		const loss = { advice: Object.values(ADVICE), canLeave: leaves, isCollected };
+		if (stops) failForLost(context, delivered, loss);
 		const outputs = toOutputs(own, delivered);
-		if (failsLater) outputs[FAILED] = [];
+		if (stops) outputs[FAILED] = [];
 		if (collected === undefined) return outputs;
 		forgetTasks(context);
 		return withLedger(outputs, collected);
 	});
-	return outputs.map((items) => showItems(openedRun(context), items));
+	return outputs.map((items) => linkedToPlaces(context, showItems(openedRun(context), items)));
 }
 
 /** Whether a failed video fails the node instead of leaving through the output Failed. */
@@ -72,19 +79,19 @@ function readFailsNode(context: IExecuteFunctions): boolean {
  * Polls the tasks of all items, or those that were collected from the task ledger. An error is part of the result, so that
  * the task IDs are not lost with it.
  */
-async function pollItems(context: IExecuteFunctions, progress: Progress, gone: readonly number[]) {
+async function pollItems(context: IExecuteFunctions, progress: Progress) {
 	let items: readonly WaitItem[] = [];
 	let collected: readonly LedgerTask[] | undefined;
 	try {
 		const mode = readWaitMode(context);
 		checkConnections(context, mode);
 		collected = await collectTasks(context);
-		items = readItems(context, collected, gone);
+		items = readItems(context, collected);
 		const taskIds = items.map(({ taskId }) => taskId);
 		const options = runForm.read(context, 0);
 		const polled = await poll(context, taskIds, progress, mode, options);
 		if (polled.isSuspended) {
-			const nowMs = openedRun(context).clock.now();
+			const nowMs = Date.now();
 			const resumeMs = nextResumeMs(polled, nowMs, options.maximumWait * 60_000);
 			const seconds = Math.round((resumeMs - nowMs) / 1000);
 			progress.finish(polled.polls, `, next poll in ${seconds} s`);
@@ -96,16 +103,8 @@ async function pollItems(context: IExecuteFunctions, progress: Progress, gone: r
 	}
 }
 
-/**
- * Reads all items: a bad value stops the node before the first poll. With On Error: Continue it fails its own item only.
- *
- * @param gone Indexes of the items that have gone on in an earlier run.
- */
-function readItems(
-	context: IExecuteFunctions,
-	collected: readonly LedgerTask[] | undefined,
-	gone: readonly number[],
-) {
+/** Reads all items: a bad value stops the node before the first poll. With On Error: Continue it fails its own item only. */
+function readItems(context: IExecuteFunctions, collected: readonly LedgerTask[] | undefined) {
 	const read = (item: number): WaitItem => {
 		const values = waitForm.read(context, item);
 		if (collected === undefined) checkNotRounded(context, item, 'taskId', 'Task ID');
@@ -116,7 +115,6 @@ function readItems(
 	return context.getInputData().map((item, index): WaitItem => {
 		const result = readResult((): WaitItem => {
 			const value = read(index);
-			if (gone.includes(index)) return { taskId: '', given: { item, ending: 'gone' } };
 			const refused = value.taskId === '' ? refusedCreation(item) : undefined;
 			if (refused) return { taskId: '', given: { item: refused, ending: 'failed' } };
 			if (!context.continueOnFail()) checkTaskId(value.taskId);

@@ -1,9 +1,9 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
-import { engineOf } from '../shared/run/engine';
+import { canPlanRuns, stackOf } from '../shared/engine/stack';
 import { isToolRun } from '../shared/engine/toolRun';
-import { isConnected } from '../shared/engine/workflow';
+import { isConnected, workflowOf } from '../shared/engine/workflow';
 import type { deliver } from '../shared/wait/deliver';
 import type { WaitMode } from '../shared/wait/poll';
 import { waitForm } from './properties';
@@ -27,9 +27,9 @@ export function readWaitMode(context: IExecuteFunctions): WaitMode {
 	const { waitUntilFinished, waitMode } = waitForm.fields;
 	if (isToolRun(context)) return waitUntilFinished.read(context, 0) ? 'inPlace' : 'once';
 	const mode = waitMode.read(context, 0);
-	const { destination, stack } = engineOf(context);
+	const { destination } = workflowOf(context);
 	const isStep = destination === context.getNode().name;
-	const canSuspend = !context.isStreaming() && !isStep && stack !== undefined;
+	const canSuspend = !context.isStreaming() && !isStep && canPlanRuns(context);
 	return mode === 'suspend' && !canSuspend ? 'inPlace' : mode;
 }
 
@@ -56,7 +56,7 @@ export function toOutputs(
  */
 export async function suspendUntil(context: IExecuteFunctions, resumeMs: number): Promise<void> {
 	const entry = context.getExecuteData();
-	engineOf(context).stack!.unshift({ ...entry, node: context.getNode() });
+	stackOf(context)!.unshift({ ...entry, node: context.getNode() });
 	entry.data = { main: [] };
 	await context.putExecutionToWait(new Date(resumeMs));
 }
@@ -68,7 +68,7 @@ export async function suspendUntil(context: IExecuteFunctions, resumeMs: number)
  */
 export function checkConnections(context: IExecuteFunctions, mode: WaitMode): void {
 	const { name } = context.getNode();
-	const outputs = engineOf(context).connections?.[name]?.['main'] ?? [];
+	const outputs = workflowOf(context).connections?.[name]?.['main'] ?? [];
 	const waiting = mode === 'once' ? [COMPLETED, GENERATING] : [COMPLETED];
 	const looping = waiting.find((index) => outputs[index]?.some(({ node }) => node === name));
 	if (looping === undefined) return;

@@ -101,7 +101,7 @@ import {
 import { detectType, fileNameOf, judgeFile } from '../../nodes/shared/files/judgeFile';
 import { inspectFile } from '../../nodes/shared/files/inspectFile';
 import { walkContainer } from '../../nodes/shared/files/container';
-import { describeTasks, failedVideos } from '../../nodes/shared/wait/deliver';
+import { describeLost, describeTasks } from '../../nodes/shared/wait/deliver';
 import { sampleFile } from '../support/sampleFiles';
 import { mimeTypeOf } from '../../nodes/client/fileTypes';
 import { begunIn, maskIn, maskOf } from '../../nodes/shared/run/secrets';
@@ -716,7 +716,7 @@ export const READERS: readonly Reader[] = [
 	row('shared/wait#describeTasks', (text) => {
 		const lost = { task_id: 'a', reason: text, error_message: text };
 		const videos = [{ task_id: text, video_url: text }, lost];
-		return () => [describeTasks(videos, 'not finished'), failedVideos(videos, [])];
+		return () => [describeTasks(videos, 'not finished'), describeLost(videos)];
 	}),
 	jsonRow('client/chat#extraFields', (text) => () => [
 		extraFields(text),
@@ -837,7 +837,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/run#hint',
 		'shared/run#mentionOnce',
 		'shared/run#nodeState',
-		'shared/run#plannedMarks',
 		'shared/run#withoutKeys',
 	],
 	'it runs the readers for items or requests, and copies what they return': [

@@ -166,8 +166,9 @@ test('an item that the service rejects stops the node, and the error names the c
 	expect(error).toMatchObject({
 		name: 'NodeApiError',
 		httpCode: '409',
-		message: FAILURE.moderated,
+		message: expect.stringContaining(`failed: item 1 (${FAILURE.moderated}), `) as string,
 	});
+	expect(error!.message).toMatch(/have gone on: .*Retry creates only what is missing/);
 	expect(error!.description).toContain('The service said: "sensitive"');
 	expect(error!.description).toMatch(/Tasks created before this error, still generating: task-p/);
 	expect(server.requests.length).toBeLessThan(items.length);

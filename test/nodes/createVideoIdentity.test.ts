@@ -397,7 +397,7 @@ describe('a retry after a kill', () => {
 			);
 			const text = error?.message ?? shownOf(outputs[1])[0];
 			expect(text).toMatch(
-				/^Prompt is the prompt "Football" .* and was the prompt "Storm" .* in the earlier try/,
+				/Prompt is the prompt "Football" .* and was the prompt "Storm" .* in the earlier try/,
 			);
 			const more = onError === 'stopWorkflow' ? [] : ['Music'];
 			expect(tasks).toStrictEqual(['Storm', 'Election', ...more]);

@@ -624,7 +624,7 @@ describe('a ledger that cannot be used', () => {
 		const options = { idempotencyKey: '={{ $json.prompt }}', concurrency: 1 };
 		const { error } = await run(['a', 'b', 'c'], options);
 		expect(error!.description).toMatch(
-			/^The other videos have gone on\. .* This item was not sent, others .* retry this execution/,
+			/^This item was not sent, others .* retry this execution/,
 		);
 		expect(sent()).toStrictEqual(['a']);
 		expect(rowsOf()).toStrictEqual(['a sent']);
@@ -785,7 +785,7 @@ describe('Idempotency Key', () => {
 		// Meanwhile the answer is written.
 		const batches = { concurrency: 1, batchInterval: 1_500 };
 		const { error } = await run(['a 1', 'b 1'], { ...KEYED, ...batches });
-		expect(error!.message).toMatch(/^Idempotency Key is in use: /);
+		expect(error!.message).toContain('(Idempotency Key is in use: ');
 		expect(sent()).toStrictEqual(['a 1']);
 	});
 
@@ -799,7 +799,7 @@ describe('Idempotency Key', () => {
 	test('is in use: an error that says until when', async () => {
 		tables.insert(TASK_TABLE, heldBy('sent'));
 		const { error } = await withFakeTimers(async () => await run(['a 1'], KEYED));
-		expect(error!.message).toMatch(/^Idempotency Key is in use: /);
+		expect(error!.message).toContain('(Idempotency Key is in use: ');
 		expect(error!.description).toMatch(/a minute after its execution/);
 		expect(sent()).toStrictEqual([]);
 	});

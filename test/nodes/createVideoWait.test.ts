@@ -224,8 +224,9 @@ describe('several videos', () => {
 		answers[`${POLL} task-b`] = [sendJson(MODERATED)];
 		const { error, status } = await run(['a', 'b', 'c']);
 		expect(status).toBe('error');
-		expect(error!.message).toBe('1 of 3 videos failed');
-		expect(error).toMatchObject({ context: { itemIndex: 1 } });
+		expect(error!.message).toBe(
+			'1 of 3 videos failed: task-b (moderation). 2 have gone on: task-a, task-c. Retry polls only what is left, free of charge',
+		);
 		expect(error!.description).toContain('task-b (failed): moderation');
 		expect(error!.description).toContain('a retry goes on with them');
 		expect(error!.description).toContain('Wait for Video gets them by their task_id');

@@ -119,7 +119,9 @@ describe('a failed video', () => {
 			const result = await wait(wires, { items });
 			const { status, error, run } = result;
 			expect(status).toBe('error');
-			expect(error!.message).toBe('1 of 3 videos failed');
+			expect(error!.message).toBe(
+				'1 of 3 videos failed: b (moderation). 2 have gone on: a, c. Retry polls only what is left, free of charge',
+			);
 			expect(error!.description).toContain('b (failed): moderation');
 			expect(error!.description).toMatch(
 				/^Nothing has to be created again: connect the output Failed .*Execute step/,
@@ -188,14 +190,16 @@ describe('a failed video', () => {
 			{ [WAIT]: [['Done']] },
 			{ tables, parameters: { tasks: 'ledger' } },
 		);
-		expect(error!.message).toBe('1 of 2 videos failed');
+		expect(error!.message).toMatch(/^1 of 2 videos failed: b .* The next collection takes/);
 		expect(tables.rows.map((row) => row['finished_at'] === null)).toStrictEqual([false, false]);
 	});
 
 	test('fails the node at once if there is nothing else to go on', async () => {
 		reports = { a: MODERATED, b: MODERATED };
 		const { error, run } = await wait(NOT_FAILED, { items: ids('a', 'b') });
-		expect(error!.message).toBe('2 of 2 videos failed');
+		expect(error!.message).toBe(
+			'2 of 2 videos failed: a, b (moderation). None has gone on. Retry polls again, free of charge',
+		);
 		expect(run.data.resultData.runData[WAIT]).toHaveLength(1);
 	});
 
@@ -211,8 +215,9 @@ describe('a failed video', () => {
 		const result = await runWorkflow(nodes, wires, 'Split', {
 			credential: { baseUrl: server.url, apiKey: 'k' },
 		});
-		expect(result.error!.message).toBe('2 of 4 videos failed');
-		expect(result.error!.description).toContain('Tasks failed: b, d');
+		expect(result.error!.message.match(/1 of 2 videos failed: [bd] /g)).toHaveLength(2);
+		expect(result.error!.message.match(/Retry/g)).toHaveLength(1);
+		expect(result.error!.description).toMatch(/Tasks failed: b.*Tasks failed: d/);
 		expect(idsOf(allItems(result, 'Done')[0]).sort()).toStrictEqual(['a', 'c']);
 	});
 
@@ -223,7 +228,9 @@ describe('a failed video', () => {
 		const retry = await first.resume({ id: '2', token: 't', isRetry: true });
 		expect(retry.status).toBe('success');
 		expect(retry.outputs.map(idsOf)).toStrictEqual([['b'], []]);
-		expect(idsOf(allItems(retry, 'Done')[0])).toStrictEqual(['a', 'c', 'b']);
+		expect(allItems(retry, 'Done')[0]).toMatchObject(
+			[0, 2, 1].map((item) => ({ json: { task_id: 'abc'[item] }, pairedItem: { item } })),
+		);
 	});
 });
 
@@ -258,10 +265,8 @@ describe('a creation that was refused', () => {
 
 	test('fails the node where Failed is not connected, after the others', async () => {
 		const result = await wait(NOT_FAILED, { items });
-		expect(result.error!.message).toBe('1 of 3 videos failed');
-		expect(result.error!.description).toContain(
-			`without a task (creation): ${FAILURE.noCredit}`,
-		);
+		expect(result.error!.message).toMatch(/^1 of 3 videos failed: item 1 \(/);
+		expect(result.error!.description).toContain(`item 1 (creation): ${FAILURE.noCredit}`);
 		expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a', 'c']);
 	});
 

@@ -11,7 +11,8 @@ export async function lookup(
 	host: string,
 ): Promise<readonly string[] | undefined> {
 	const helpers: Partial<RequestHelperFunctions> = context.helpers;
-	const resolve = helpers.getSecureEgressFilter?.()?.createSecureLookup();
+	const filter = helpers.getSecureEgressFilter?.();
+	const resolve = filter?.createSecureLookup();
 	if (resolve === undefined) return undefined;
 	return await new Promise((done) => {
 		resolve(host, { all: true }, (error, found) => {

@@ -25,7 +25,7 @@ export type KeyConflict = 'fail' | 'reuse' | 'create';
 
 /** A call that an item asks for. */
 export interface PlannedCall {
-	/** Index of the item. */
+	/** Index of the item, see `placeOfItem`. */
 	readonly item: number;
 	readonly onConflict: KeyConflict;
 	/** What was entered. */

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { runIndexOf } from '../run/lastRun';
 import { n8nClock } from '../engine/clock';
-import { openedRun } from '../run/run';
+import { placeOfItem } from '../engine/rest';
 import { isToolRun } from '../engine/toolRun';
+import { openedRun } from '../run/run';
 import type { Settled } from '../../client/concurrency';
 import { objectOf } from '../../client/json';
 import { callId, toCall } from './call';
@@ -45,7 +45,7 @@ export async function ledgerRun<T>(
 ) {
 	const isTool = isToolRun(context);
 	/** Index of the run; 0 for a tool. */
-	const index = isTool ? 0 : runIndexOf(context);
+	const index = isTool ? 0 : placeOfItem(context, 0).run;
 	/** Undefined where the ledger is off. */
 	const origin = isOn && planned.length > 0 ? await originOf(context) : undefined;
 	/** Of the credential; empty where the ledger is off. */
@@ -65,12 +65,18 @@ export async function ledgerRun<T>(
 	const readsOthers = READS_MORE.test(
 		JSON.stringify([form, objectOf(options)['idempotencyKey']]),
 	);
+	/** The input by the place of each item. */
+	const input = new Map(
+		context
+			.getInputData()
+			.map((item, index) => [placeOfItem(context, index).item, item.json] as const),
+	);
 	const asked = planned.map((each): AskedCall => {
 		const { item, onConflict, entered, files } = each;
 		const { idempotency_key: key = '' } = each.row;
 		const values = hashOf(entered);
 		// Without the key: one with a time or the ID of the execution in it differs in every try.
-		const source = [context.getInputData()[item]!.json, form, files];
+		const source = [input.get(item), form, files];
 		const hashes = {
 			fingerprint: hashOf([key, entered], (_name, value: unknown) => value),
 			values,

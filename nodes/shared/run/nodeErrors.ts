@@ -16,18 +16,19 @@ import type { Run } from './run';
 type NodeError = NodeApiError | NodeOperationError;
 
 /** Any error as the error that n8n shows: what happened (message), then what to do (description). */
-export function toNodeError(run: Run, error: unknown, itemIndex: number): NodeError {
+export function toNodeError(run: Run, error: unknown, itemIndex: number | undefined): NodeError {
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
+	const at = itemIndex === undefined ? {} : { itemIndex };
 	const { node } = run;
 	const masked = maskError(run, error);
-	if (masked instanceof ServiceError) return serviceNodeError(node, masked, itemIndex);
+	if (masked instanceof ServiceError) return serviceNodeError(node, masked, at);
 	if (error instanceof InputError) {
 		const [message, description] = run.withoutSecrets(
 			imagesAsLinksIn([error.message, error.hint]),
 		);
-		return new NodeOperationError(node, message, { itemIndex, description });
+		return new NodeOperationError(node, message, { ...at, description });
 	}
-	return new NodeOperationError(node, error as Error, { itemIndex });
+	return new NodeOperationError(node, error as Error, at);
 }
 
 /** An error of the service without secrets, which it may quote; any other one as it is. */
@@ -129,10 +130,14 @@ function description(error: ServiceError, withDetails = true): string {
 	return imagesAsLinksIn(sentences([...parts, ...facts]));
 }
 
-function serviceNodeError(node: INode, error: ServiceError, itemIndex: number): NodeApiError {
+function serviceNodeError(
+	node: INode,
+	error: ServiceError,
+	at: { readonly itemIndex?: number },
+): NodeApiError {
 	const { status } = error.details;
 	const nodeError = new NodeApiError(node, errorFacts(error) as JsonObject, {
-		itemIndex,
+		...at,
 		message: imagesAsLinksIn(error.message),
 		description: description(error),
 		...(status === undefined ? {} : { httpCode: String(status) }),
@@ -167,8 +172,9 @@ export function failureJson(
  * The error that stops the node.
  *
  * @param note Appended to its description.
+ * @param item Index of the item whose error it is, if it is that of one.
  */
-export function stoppingError(run: Run, error: unknown, note = '', item = 0): NodeError {
+export function stoppingError(run: Run, error: unknown, note = '', item?: number): NodeError {
 	const failure = toNodeError(run, error, item);
 	const text = visitorText(failure);
 	if (note !== '') failure.description = imagesAsLinksIn(sentences([failure.description, note]));

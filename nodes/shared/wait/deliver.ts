@@ -41,12 +41,12 @@ export interface PolledItems {
 	readonly polls: readonly TaskPoll[];
 	/** The error that ended polling: every item fails with it whose task has no outcome. */
 	readonly error?: unknown;
-	/** Whether a failed video fails the node, or with *On Error: Continue* its item; otherwise it is a result. */
-	readonly failsNode: boolean;
-	/** How to get what is completed, for the error of a failed video. */
+	/** Whether a failed video is the error of its item; otherwise it is a result. */
+	readonly failsItems: boolean;
+	/** Whether a failed video stops the node: then nothing is delivered, and all stays open in the ledger. */
+	readonly dropsAll: boolean;
+	/** How to get what is completed, for the error of an item. */
 	readonly advice: Advice;
-	/** How to go on without the failed videos; added where a failure stops the node. */
-	readonly toGoOn: Advice;
 }
 
 /**
@@ -57,21 +57,22 @@ export interface PolledItems {
 export async function deliver(
 	context: IExecuteFunctions,
 	progress: Progress,
-	{ items: tasks, polls: polled, error: pollError, failsNode, ...rule }: PolledItems,
+	{ items: tasks, polls: polled, error: pollError, ...rule }: PolledItems,
 ): Promise<readonly Delivered[]> {
-	// Where the workflow continues on errors, nobody needs advice on how to go on.
-	const advice = [rule.advice, ...(context.continueOnFail() ? [] : [rule.toGoOn])];
+	const { failsItems, dropsAll, advice } = rule;
 	const taskIds = tasks.map(({ taskId }) => taskId);
 	const { polls, write } = await openRecords(context, polled);
 	const known = new Map(
 		polls.map((poll) => [poll.taskId, { outcome: poll.outcome, result: pollResult(poll) }]),
 	);
-	const results = [...known.values()].map(({ result }) => result);
 	const videos = [...new Set(taskIds)].map((id) => ({ task_id: id, ...known.get(id)?.result }));
 	const continues = context.continueOnFail() && !isCanceled(pollError);
 	// The results that are known when polling ends with an error are not lost.
-	const failed = failsNode ? failedVideos(results, advice) : undefined;
-	const stop = continues ? undefined : ((pollError as Error | undefined) ?? failed);
+	const stop = continues ? undefined : (pollError as Error | undefined);
+	const isFailed = ({ ending }: Pick<Delivered, 'ending'>) => ending === 'failed';
+	const hasFailed =
+		tasks.some(({ given }) => given && isFailed(given)) ||
+		[...known.values()].some(({ result }) => result.reason !== undefined);
 
 	async function deliverItem(item: number): Promise<Delivered> {
 		const { taskId = '', files, given } = tasks[item] ?? {};
@@ -84,14 +85,18 @@ export async function deliver(
 			throw pollError.with({ subject: { task_id: taskId } });
 		}
 		checkTaskId(taskId);
-		if (outcome === 'completed')
-			return await downloadFiles(context, files!, result!, failsNode);
-		if (outcome !== undefined && failsNode) throw failedVideos([result!], advice)!;
-		const ending = outcome === undefined ? 'generating' : 'failed';
-		return { item: toItem(context, result!), ending };
+		if (outcome === 'completed' && !(dropsAll && hasFailed))
+			return await downloadFiles(context, files!, result!, failsItems);
+		const isLost = outcome !== undefined && outcome !== 'completed';
+		if (isLost && failsItems)
+			throw new ServiceError('failed', 'The video failed', advice, {
+				serviceMessage: describeLost([result!]),
+				subject: { task_id: taskId },
+			});
+		return { item: toItem(context, result!), ending: isLost ? 'failed' : 'generating' };
 	}
 
-	let deliveries = taskIds.map((): Delivered => ({ item: { json: {} }, ending: undefined }));
+	const deliveries = taskIds.map((): Delivered => ({ item: { json: {} }, ending: undefined }));
 	const delivered = await settled(
 		mapItems(
 			openedRun(context),
@@ -110,10 +115,12 @@ export async function deliver(
 	);
 
 	// What a failing node has downloaded is dropped: it stays open in the ledger.
-	if ('error' in delivered)
-		deliveries = deliveries.map((each) => ({ ...each, ending: undefined }));
+	const isDropped = 'error' in delivered || (dropsAll && deliveries.some(isFailed));
 	const ofTask = new Map(taskIds.map((taskId): [string, Delivered[]] => [taskId, []]));
-	for (const [item, taskId] of taskIds.entries()) ofTask.get(taskId)!.push(deliveries[item]!);
+	for (const [item, taskId] of taskIds.entries()) {
+		const delivery = deliveries[item]!;
+		ofTask.get(taskId)!.push(isDropped ? { ...delivery, ending: undefined } : delivery);
+	}
 	await write(ofTask);
 	openedRun(context).trace({
 		'agent_video.tasks': known.size,
@@ -137,7 +144,7 @@ async function downloadFiles(
 	context: IExecuteFunctions,
 	{ fields, fileName, limits }: WantedFiles,
 	polled: PollResult,
-	failsNode: boolean,
+	failsItem: boolean,
 ): Promise<Delivered> {
 	const binary: IBinaryKeyData = {};
 	const { task_id } = polled;
@@ -177,7 +184,7 @@ async function downloadFiles(
 	const video = await settled(fetchVideo());
 	if ('error' in video) {
 		const error = video.error as Error;
-		const ending = failsNode || isCanceled(error) ? undefined : 'failed';
+		const ending = failsItem || isCanceled(error) ? undefined : 'failed';
 		// It keeps the URL of the file.
 		const lost = withWords({ ...result, reason: 'download' }, errorLine(error));
 		return { item: toItem(context, lost), ending, error, report };
@@ -237,29 +244,21 @@ export function checkTaskId(taskId: string): string {
 export type Video = Pick<PollResult, 'task_id'> &
 	Readonly<Partial<Record<'video_url' | 'reason' | 'error_message' | 'explanation', unknown>>>;
 
-/** The error for the lost videos among these, with the reason of each; `undefined` where none is lost. */
-export function failedVideos(
-	videos: readonly Video[],
-	advice: readonly Advice[],
-): ServiceError | undefined {
+/** Why a video is lost, without a period at its end. */
+export function whyLost({ error_message, explanation }: Video): string {
+	const words = [explanation, error_message].filter((each) => !isBlank(each)).map(shown);
+	return shorten(words.join('. ').replace(/\.$/, '') || 'no reason given', MAX_REASON);
+}
+
+/** Lost videos in an error, each with its reason. */
+export function describeLost(videos: readonly (Video & { readonly name?: string })[]): string {
 	const lost = videos.filter(({ reason }) => reason !== undefined);
-	const [first] = lost;
-	if (first === undefined) return undefined;
-	const lines = lost.map(({ task_id, reason, error_message, explanation }) => {
-		const words = [explanation, error_message].filter((each) => !isBlank(each)).map(shown);
-		const why = shorten(words.join('. ') || 'no reason given', MAX_REASON);
-		return `${task_id || 'without a task'} (${shown(reason)}): ${why}`;
-	});
-	const isOne = videos.length === 1;
-	return new ServiceError(
-		'failed',
-		isOne ? 'The video failed' : `${lost.length} of ${counted(videos.length, 'video')} failed`,
-		advice,
-		{
-			serviceMessage: lines.join('; '),
-			...(isOne && { subject: { task_id: first.task_id } }),
-		},
-	);
+	return lost
+		.map((video) => {
+			const { task_id, name = 'without a task', reason } = video;
+			return `${task_id || name} (${shown(reason)}): ${whyLost(video)}`;
+		})
+		.join('; ');
 }
 
 /**

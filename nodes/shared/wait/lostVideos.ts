@@ -1,142 +1,140 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import {
-	fromSaved,
 	InputError,
+	isOutcomeUnknown,
 	ServiceError,
 	toSaved,
 	type Advice,
-	type SavedError,
 } from '../../client/errors';
-import { isBlank, shown } from '../../client/values';
-import { engineOf } from '../run/engine';
-import { addLastRun, lastRunMark, plannedMarks, postponeLastRun, runIndexOf } from '../run/lastRun';
-import { isToolRun } from '../engine/toolRun';
-import { maskError, stoppingError, toNodeError } from '../run/nodeErrors';
+import { shorten } from '../../client/json';
+import { counted, isBlank, shown } from '../../client/values';
+import { leave, placeOfItem, restOf } from '../engine/rest';
+import { maskError, stoppingError } from '../run/nodeErrors';
 import { openedRun } from '../run/run';
-import { describeTasks, failedVideos, type Video } from './deliver';
+import { describeLost, describeTasks, whyLost, type Video } from './deliver';
 import type { Delivered } from './record';
 
-/** First of the advice about a creation that failed: it is free of charge. */
-const RETRY =
-	'The other videos have gone on. Retry this execution in the list of executions: it creates only what is missing';
 const STILL_GENERATING = 'created before this error, still generating';
 
-/** What the last run of the node is for: to fail after the videos have gone on that it got. */
-interface Mark {
-	/** The execution in which the videos were lost: its retry waits for them once more. */
-	readonly execution: string;
-	/** Index of the run that has lost them. */
-	readonly run: number;
-	readonly videos: readonly Video[];
-	/** Indexes of the items that have gone on. */
-	readonly gone: readonly number[];
+/** What a Retry does. */
+const RETRY = {
+	pollsRest: 'Retry polls only what is left, free of charge',
+	pollsAll: 'Retry polls again, free of charge',
+	creates: 'Retry creates only what is missing, and pays for nothing twice',
+	doesNotSend: 'Retry does not send again what may exist: look for it at the service first',
+	collects: 'The next collection takes what is left, free of charge',
+} as const;
+
+/** What the message names of a kind at most, and characters of a reason in it. */
+const [MAX_NAMED, MAX_WHY] = [3, 200] as const;
+
+/**
+ * Begins a run of a node that fails at its end where videos are lost.
+ *
+ * @returns Whether the run is put off: the node returns null then.
+ * @throws NodeApiError about all that is left, in the run that it was left to.
+ */
+export function isPutOff(context: IExecuteFunctions): boolean {
+	const rest = restOf(context);
+	if (rest.kind === 'end')
+		throw stoppingError(openedRun(context), rest.error, rest.note, undefined);
+	return rest.kind === 'later';
+}
+
+/** A video, with what it is called where it has no task. */
+type NamedVideo = Video & { readonly name: string };
+
+/** How a node fails for lost videos. */
+interface Loss {
 	/** What can be done, first what is free of charge. */
 	readonly advice: readonly Advice[];
-	/** Why a video was not created, and its item. */
-	readonly refusal: { readonly error: SavedError; readonly item: number } | undefined;
+	/** Whether the others go on first, see `canLeave`. */
+	readonly canLeave: boolean;
+	/** Whether the videos are not those of its input, but of the task ledger. */
+	readonly isCollected?: boolean;
 }
 
 /**
- * Whether videos that fail let the node fail at the end, after the others have gone on. Not where it continues on errors, where n8n
- * will try it again, and where the engine's list of due runs is not to be had.
+ * Leaves the items of lost videos to a run that fails when the others have gone on.
+ *
+ * @throws NodeApiError or NodeOperationError at once where there are no others, or nothing can be left.
  */
-export function failsAtEnd(context: IExecuteFunctions): boolean {
-	if (context.continueOnFail() || isToolRun(context)) return false;
-	return engineOf(context).stack !== undefined;
-}
-
-/** Adds a run that fails with the lost videos when everything else has run; fails at once if there is nothing else. */
-export function failAtEnd(
+export function failForLost(
 	context: IExecuteFunctions,
 	delivered: readonly Delivered[],
-	advice: readonly Advice[],
+	{ advice, canLeave, isCollected = false }: Loss,
 ): void {
-	const videos = new Map<unknown, Video>();
+	const lost = delivered.flatMap(({ ending }, index) => (ending === 'failed' ? [index] : []));
+	if (lost.length === 0) return;
+	const byTask = new Map<unknown, NamedVideo>();
 	for (const [index, { item, ending }] of delivered.entries()) {
 		const { video_url, reason = '', error_message, explanation } = item.json;
 		const task_id = shown(item.json['task_id'] ?? '');
 		// Of a task in several items one may be lost.
-		if (videos.get(task_id || index)?.reason !== undefined) continue;
-		const lost = ending === 'failed' && { reason, error_message, explanation };
-		videos.set(task_id || index, { task_id, video_url, ...lost });
+		if (byTask.get(task_id || index)?.reason !== undefined) continue;
+		const failed = ending === 'failed' && { reason, error_message, explanation };
+		const name = `item ${placeOfItem(context, index).item}`;
+		byTask.set(task_id || index, { task_id, name, video_url, ...failed });
 	}
-	const gone = delivered.flatMap(({ ending }, index) => (ending === 'failed' ? [] : [index]));
-	if (gone.length === delivered.length) return;
-	const refused = delivered.findIndex(
-		({ item, error }) => error !== undefined && item.json['reason'] === 'creation',
-	);
-	const { error } = delivered[refused] ?? {};
-	const mark: Mark = {
-		execution: context.getExecutionId(),
-		run: runIndexOf(context),
-		videos: [...videos.values()],
-		gone,
-		advice,
-		refusal: error && { error: savedOf(maskError(openedRun(context), error)), item: refused },
-	};
-	const [only] = delivered;
-	// Its own error says more.
-	if (videos.size === 1 && only?.error !== undefined)
+	const videos = [...byTask.values()];
+	const note = describeTasks(videos, STILL_GENERATING);
+	const isRefused = ({ item, error }: Delivered) => error && item.json['reason'] === 'creation';
+	const refusal = maskError(openedRun(context), delivered.find(isRefused)?.error);
+	const only = videos.length === 1 ? delivered.find(({ error }) => error)?.error : undefined;
+	const item = placeOfItem(context, lost[0]!).item;
+	// Where nothing else has gone on, its own error says more.
+	const own = only ?? (lost.length === delivered.length ? refusal : undefined);
+	if (own !== undefined) throw stoppingError(openedRun(context), own, note, item);
+
+	const isLeft = canLeave && lost.length < delivered.length;
+	const isUnknown = delivered.some(({ error }) => isOutcomeUnknown(error));
+	const polls = isLeft ? 'pollsRest' : 'pollsAll';
+	const does = isUnknown ? 'doesNotSend' : refusal ? 'creates' : polls;
+	const retry = RETRY[isCollected ? 'collects' : does];
+	const message = lossMessage(videos, isLeft);
+	const hints = refusal instanceof InputError ? [refusal.hint as Advice] : advice;
+	const error =
+		refusal instanceof ServiceError
+			? refusal.with({}, { message })
+			: new ServiceError('failed', message, hints, { serviceMessage: describeLost(videos) });
+	if (!isLeft)
 		throw stoppingError(
 			openedRun(context),
-			only.error,
-			describeTasks(mark.videos, STILL_GENERATING),
+			error.with({}, { message: `${message}. ${retry}` }),
+			note,
+			lost.length === 1 ? item : undefined,
 		);
-	if (gone.length === 0)
-		throw error ? toNodeError(openedRun(context), error, refused) : errorOf(context, [mark]);
-	addLastRun(context, mark, context.getInputData());
+	const items = isCollected ? [...context.getInputData().keys()] : lost;
+	leave(context, items, { error: toSaved(error), retry, note });
+}
+
+/** The first names, and how many there are beside them. */
+function named(names: readonly string[]): string {
+	const more = names.length - MAX_NAMED;
+	return `${names.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** The message about lost videos, which is all that n8n's toast shows: which, why, and what has gone on. */
+function lossMessage(videos: readonly NamedVideo[], isLeft: boolean): string {
+	const nameOf = ({ task_id, name }: NamedVideo) => task_id || name;
+	const gone = videos.filter(({ reason }) => reason === undefined).map(nameOf);
+	const byReason = new Map<string, string[]>();
+	for (const video of videos.filter(({ reason }) => reason !== undefined)) {
+		const why = shorten(whyLost(video), MAX_WHY);
+		byReason.set(why, [...(byReason.get(why) ?? []), nameOf(video)]);
+	}
+	const groups = [...byReason].map(([why, names]) => `${named(names)} (${why})`);
+	const failed = `${videos.length - gone.length} of ${counted(videos.length, 'video')} failed: ${named(groups)}`;
+	if (videos.length === 1) return `The video failed: ${named(groups)}`;
+	if (!isLeft) return `${failed}. None has gone on`;
+	return `${failed}. ${gone.length} ${gone.length === 1 ? 'has' : 'have'} gone on: ${named(gone)}`;
 }
 
 /** The item of a video that was not created. */
 export function notCreated(error: Error): Delivered {
 	const json = { task_id: '', reason: 'creation', error_message: error.message };
 	return { item: { json }, ending: 'failed', error };
-}
-
-function savedOf(error: Error): SavedError {
-	if (error instanceof ServiceError) return toSaved(error);
-	const advice = error instanceof InputError ? [error.hint as Advice] : [];
-	return { kind: 'failed', message: error.message, advice, details: {} };
-}
-
-/**
- * What this run is, if it is one that `failAtEnd` has added.
- *
- * @returns Whether it has to be made later. In a retry of the execution, the indexes of the items that have gone on before
- *   it: the others are waited for once more.
- * @throws NodeApiError about the videos of all such runs; also in another run after a creation has failed: nothing more is
- *   paid for.
- */
-export function endOf(context: IExecuteFunctions) {
-	const mark = lastRunMark<Mark>(context);
-	// The tool of an MCP Server Trigger runs without an execution ID.
-	const execution = mark && context.getExecutionId();
-	const planned = plannedMarks<Mark>(context, context.getNode().name);
-	if (mark === undefined) {
-		const failed = planned.filter(({ refusal }) => refusal !== undefined);
-		if (failed.some((each) => each.execution === context.getExecutionId()))
-			throw errorOf(context, failed);
-		return { isPostponed: false, gone: [] };
-	}
-	if (mark.execution !== execution) return { isPostponed: false, gone: mark.gone };
-	if (postponeLastRun(context)) return { isPostponed: true, gone: [] };
-	throw errorOf(context, [mark, ...planned]);
-}
-
-function errorOf(context: IExecuteFunctions, marks: readonly Mark[]) {
-	const videos = marks.flatMap((mark) => mark.videos);
-	const note = describeTasks(videos, STILL_GENERATING);
-	const [refusal] = marks.flatMap((mark) => mark.refusal ?? []);
-	if (refusal !== undefined) {
-		const { error, item } = refusal;
-		const advice = [RETRY, ...error.advice] as const;
-		return stoppingError(openedRun(context), fromSaved({ ...error, advice }), note, item);
-	}
-	const { advice, gone } = marks[0]!;
-	// The first item that has not gone on.
-	const item = [...gone, -1].findIndex((each, index) => each !== index);
-	return stoppingError(openedRun(context), failedVideos(videos, advice), note, item);
 }
 
 /** The error of an item whose video was never created: Create Video continues on errors, and passes them on in this form. */

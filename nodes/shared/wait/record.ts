@@ -13,10 +13,9 @@ import { errorLine } from '../run/nodeErrors';
 import { openedRun } from '../run/run';
 
 /**
- * What became of the video of an item: a task without an outcome is still generating, the item of an earlier run is gone.
- * Undefined for an error of the item.
+ * What became of the video of an item: a task without an outcome is still generating. Undefined for an error of the item.
  */
-export type Ending = 'completed' | 'failed' | 'generating' | 'gone' | undefined;
+export type Ending = 'completed' | 'failed' | 'generating' | undefined;
 
 /** The output of an item, and what became of its video. */
 export interface Delivered {
@@ -111,7 +110,7 @@ function resultRow(
 	const { report } = deliveries.findLast((each) => each.report) ?? poll;
 	const latest = pollResult(report ? { ...poll, report } : poll);
 	const { task_id, video_url, reason, error_message } = latest;
-	const isHere = deliveries.every(({ ending }) => ending === 'completed' || ending === 'gone');
+	const isHere = deliveries.every(({ ending }) => ending === 'completed');
 	const isUnverified = deliveries.some((each) => each.isUnverified);
 	const isDone = reason === undefined && isHere && !isUnverified;
 	const { error } = deliveries.find((each) => each.error) ?? {};

@@ -1,34 +1,22 @@
 import type { IExecuteFunctions, INode, ITaskDataConnections } from 'n8n-workflow';
 
-import { internalsOf } from '../engine/internals';
-import { runDataOf, runIndexOf } from '../engine/runs';
-import { stackOf } from '../engine/stack';
-import { workflowOf } from '../engine/workflow';
+import { internalsOf } from './internals';
+import { stackOf } from './stack';
+import { workflowOf } from './workflow';
 
 /**
- * The parts of n8n's execution engine that a node has no public function for. Each is undefined in an n8n that keeps them
- * elsewhere.
- */
-export function engineOf(context: IExecuteFunctions) {
-	const { runExecutionData, workflow } = internalsOf(context);
-	return {
-		...workflowOf(context),
-		workflow,
-		runData: runDataOf(context),
-		runIndex: () => runIndexOf(context),
-		executionData: runExecutionData?.executionData,
-		stack: stackOf(context),
-	};
-}
-
-/**
- * Starts a node that waits for data at another of its inputs and can run without, as n8n does when no other node is due.
+ * Starts a node that waits for data at another of its inputs and can run without, as n8n does when no other node is due: the
+ * result of a tool call may come through such a Merge.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (waitingExecution)
+ * Without it: false; the agent fails for a call whose Merge could have run.
  *
  * @returns Whether there is such a node.
  */
 export function startWaitingNode(context: IExecuteFunctions): boolean {
-	const { workflow, executionData, stack = [] } = engineOf(context);
-	const { waitingExecution = {}, waitingExecutionSource } = executionData ?? {};
+	const { workflow, runExecutionData } = internalsOf(context);
+	const stack = stackOf(context) ?? [];
+	const { waitingExecution = {}, waitingExecutionSource } = runExecutionData?.executionData ?? {};
 	const names = Object.keys(waitingExecution);
 	for (const [name, runs] of Object.entries(waitingExecution)) {
 		const [run = 0] = Object.keys(runs).map(Number);
@@ -55,14 +43,19 @@ function canStart(
 	node: INode,
 	inputs: ITaskDataConnections[string],
 ): boolean {
-	const { workflow, isLegacyOrder, descriptionOf } = engineOf(context);
+	const { isLegacyOrder, descriptionOf } = workflowOf(context);
 	const given = inputs.flatMap((items, index) => (items?.length ? [index] : []));
 	if (given.length === 0 || isLegacyOrder) return given.length > 0;
 	const { requiredInputs = [] } = descriptionOf(node.name) ?? {};
 	const mode = context.getMode();
 	const required: unknown =
 		typeof requiredInputs === 'string'
-			? workflow!.expression!.getSimpleParameterValue(node, requiredInputs, mode, {})
+			? internalsOf(context).workflow!.expression!.getSimpleParameterValue(
+					node,
+					requiredInputs,
+					mode,
+					{},
+				)
 			: requiredInputs;
 	return Array.isArray(required)
 		? required.every((index) => given.includes(index as number))

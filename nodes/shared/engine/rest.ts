@@ -1,0 +1,162 @@
+import type { IExecuteData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import { fromSaved, type SavedError, type ServiceError } from '../../client/errors';
+import { shorten } from '../../client/json';
+import { internalsOf } from './internals';
+import { runsOf } from './runs';
+import { canPlanRuns, stackOf } from './stack';
+import { isToolRun } from './toolRun';
+import { startWaitingNode } from './waitingNode';
+
+/** Key of the mark in the metadata of an entry of n8n's stack. */
+const MARK = 'agent_video_rest';
+/** Maximum characters of the message about all that is left. */
+const MAX_MESSAGE = 1_000;
+
+/** Where an item was in the run that had it first: the index of that run of the node, and the index in its input. */
+export interface Place {
+	readonly run: number;
+	readonly item: number;
+}
+
+/** What the run of a rest says when it fails. */
+export interface RestError {
+	readonly error: SavedError;
+	/** What a Retry does, as a sentence without a period. */
+	readonly retry: string;
+	/** The IDs that must not be lost. */
+	readonly note?: string;
+	/** The tools whose results are missing. */
+	readonly open?: readonly string[];
+}
+
+interface Mark extends RestError {
+	/** The execution in which the items were left. */
+	readonly execution: string;
+	readonly places: readonly Place[];
+}
+
+/** What a run is: an ordinary one, or that of items which an earlier run has left. */
+type Rest =
+	| { readonly kind: 'none' | 'later' | 'retry' }
+	| { readonly kind: 'end'; readonly error: ServiceError; readonly note: string };
+
+const markOf = ({ metadata }: IExecuteData) =>
+	(metadata as { readonly [MARK]?: Mark } | undefined)?.[MARK];
+
+/** Whether an entry is the rest of this execution, which fails. In a retry the entries of the earlier one are ordinary. */
+const isEnd = (context: IExecuteFunctions) => (entry: IExecuteData) =>
+	markOf(entry)?.execution === context.getExecutionId();
+
+/**
+ * Whether items of this run can be the input of another run of the node, which fails when all others have run. Otherwise
+ * the node fails itself: its Retry then has all items. So it is
+ * - in Loop Over Items and before it: it keeps its place in the execution, and a Retry would come out of *Done* at once;
+ * - before a node with several wired inputs: what its other inputs had is used up by then;
+ * - in a sub-workflow whose caller waits: the Retry of the caller runs it with all items;
+ * - in n8n's engine 2.0, whose steps have a stack that nothing reads; it has no hooks.
+ *
+ * Reads `connectionsByDestinationNode`, `parentExecution.shouldResume`, `hooks` and the stack (n8n 2.41.1, n8n-core
+ * workflow-execute.js). Without the stack nothing is left; without the others the cases above lose items in a Retry.
+ */
+export function canLeave(context: IExecuteFunctions): boolean {
+	const { runExecutionData, workflow } = internalsOf(context);
+	if (context.continueOnFail() || isToolRun(context) || !canPlanRuns(context)) return false;
+	if (runExecutionData?.parentExecution?.shouldResume === true) return false;
+	const { name: own } = context.getNode();
+	const before = context.getParentNodes(own).map(({ name }) => name);
+	return context.getChildNodes(own).every(({ name, type }) => {
+		const inputs = workflow?.connectionsByDestinationNode?.[name]?.['main'] ?? [];
+		const wired = inputs.filter((wires) => (wires?.length ?? 0) > 0);
+		return !before.includes(name) && !type.endsWith('.splitInBatches') && wired.length < 2;
+	});
+}
+
+/**
+ * Makes items of this run the input of another run of the node, in place of an earlier one if `instead` is set. n8n has no
+ * function for that: the run is put at the end of its stack of due runs (`nodeExecutionStack`, n8n 2.41.1, n8n-core
+ * workflow-execute.js), with a mark in `metadata`, which n8n saves with the execution. Without the stack the node ends
+ * without an error; without the metadata the run is an ordinary one.
+ */
+export function leave(context: IExecuteFunctions, items: readonly number[], said: RestError): void {
+	const stack = stackOf(context) ?? [];
+	const input = context.getInputData();
+	const mark: Mark = {
+		...said,
+		execution: context.getExecutionId(),
+		places: items.map((item) => placeOfItem(context, item)),
+	};
+	const node = context.getNode();
+	const entry: IExecuteData = {
+		node,
+		data: { main: [items.map((item) => input[item]!)] },
+		source: context.getExecuteData().source,
+		metadata: { [MARK]: mark } as object,
+	};
+	// The run of an agent in the branch of another one comes before the run of that one.
+	const other = stack.findIndex((each) => isEnd(context)(each) && each.node.name !== node.name);
+	stack.splice(other < 0 ? stack.length : other, 0, entry);
+}
+
+/** What all nodes have left in this execution so far. */
+export function leftIn(context: IExecuteFunctions): readonly RestError[] {
+	const stack = stackOf(context) ?? [];
+	return stack.filter(isEnd(context)).map((entry) => markOf(entry)!);
+}
+
+/** Takes back what this node has left in this execution. */
+export function takeBack(context: IExecuteFunctions): void {
+	const stack = stackOf(context) ?? [];
+	const isOwn = (each: IExecuteData) =>
+		each.node.name === context.getNode().name && isEnd(context)(each);
+	for (let at = stack.findIndex(isOwn); at >= 0; at = stack.findIndex(isOwn)) stack.splice(at, 1);
+}
+
+/**
+ * What this run is. In the execution that has left its items it fails, with what all nodes have left; `later` if other runs
+ * are due, as in the order v0, or a Merge that can run with what it has: then it is put off, and has to return null. In a Retry it is an ordinary run: each
+ * item gets the link to its place back, which n8n counts anew in each run (`addPairedItemLineage`, as above). Without that
+ * `$('name').item` reads the item of another one.
+ */
+export function restOf(context: IExecuteFunctions): Rest {
+	const entry = context.getExecuteData();
+	const mark = markOf(entry);
+	if (mark === undefined) return { kind: 'none' };
+	if (!isEnd(context)(entry)) {
+		for (const [index, item] of context.getInputData().entries())
+			item.pairedItem = { item: mark.places[index]!.item };
+		return { kind: 'retry' };
+	}
+	const stack = stackOf(context) ?? [];
+	if (!stack.every(isEnd(context)) || startWaitingNode(context)) {
+		stack.push(entry);
+		return { kind: 'later' };
+	}
+	const marks = [entry, ...stack].map((each) => ({ name: each.node.name, ...markOf(each)! }));
+	const messages = marks.map(({ name, error }) =>
+		name === entry.node.name ? error.message : `${name}: ${error.message}`,
+	);
+	const retries = new Set(marks.map(({ retry }) => retry));
+	const message = [shorten(messages.join('. '), MAX_MESSAGE), ...retries].join('. ');
+	const notes = marks.map(({ note = '' }) => note).filter(Boolean);
+	return { kind: 'end', error: fromSaved({ ...mark.error, message }), note: notes.join('. ') };
+}
+
+/** The place by which the ledger knows an item of this run. */
+export function placeOfItem(context: IExecuteFunctions, item: number): Place {
+	const mark = markOf(context.getExecuteData());
+	return mark?.places[item] ?? { run: runsOf(context).length, item };
+}
+
+/** The items of an output, linked to the places of the items that they come from. */
+export function linkedToPlaces(
+	context: IExecuteFunctions,
+	items: readonly INodeExecutionData[],
+): INodeExecutionData[] {
+	return items.map(({ pairedItem, ...item }) => {
+		const from = (pairedItem as { readonly item: number } | undefined)?.item;
+		return from === undefined
+			? { ...item }
+			: { ...item, pairedItem: { item: placeOfItem(context, from).item } };
+	});
+}

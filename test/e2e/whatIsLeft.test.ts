@@ -1,0 +1,307 @@
+// @seconds 40
+import type { INode } from 'n8n-workflow';
+
+import type { Fault } from '../../emulator/faults/fault';
+import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
+import type { WorkflowRef } from '../../lab/n8n/N8nClient';
+import { postWebhook } from '../../lab/n8n/postWebhook';
+import { drawn, node, type Wires } from './support/buildWorkflow';
+import { base, noOp } from './support/drawAgent';
+import { CREATIONS } from './support/ledger';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+
+const FILES = '/cdn/';
+const SHOTS = ['a', 'b', 'c', 'd', 'e'];
+
+let session: Session;
+
+beforeAll(async () => {
+	session = await startSession({ videoSeconds: 0.01 });
+	await session.client.createCredential({
+		name: 'Emulator',
+		type: 'agentVideoApi',
+		data: { baseUrl: session.emulator.url, apiKey: 'demo-key' },
+	});
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await session.stop();
+}, RUN_LIMIT_MS);
+
+beforeEach(() => {
+	session.emulator.journal.clear();
+	session.emulator.faults.clear();
+});
+
+const start = node('Start', base('manualTrigger'), 1);
+const rows = (name: string, shots: readonly string[]) =>
+	node(name, base('code'), 2, {
+		parameters: {
+			jsCode: `return ${JSON.stringify(shots)}.map((shot) => ({ json: { shot: 'shot ' + shot } }));`,
+		},
+	});
+const create = (parameters: object = {}) =>
+	node('Create', 'n8n-nodes-agent-video.createVideo', 1, {
+		parameters: { prompt: '={{ $json.shot }}', ...parameters },
+		credential: 'Emulator',
+	});
+const wait = node('Wait', 'n8n-nodes-agent-video.waitForVideo', 1, { credential: 'Emulator' });
+const loop = node('Loop', base('splitInBatches'), 3, { parameters: { batchSize: 2 } });
+const merge = (parameters: object) => node('Merge', base('merge'), 3.2, { parameters });
+
+/** The file of the second video is gone, once. */
+const FILE_GONE: Fault = { kind: 'status', status: 410, path: FILES, skip: 1 };
+const noCredit = (shot: string): Fault => {
+	return { kind: 'status', status: 406, path: CREATIONS, contains: `shot ${shot}` };
+};
+const broken = (shot: string): Fault => {
+	return { kind: 'reset', path: CREATIONS, contains: `shot ${shot}` };
+};
+
+/** The shots that were sent to the service, in alphabetical order. */
+const sent = () =>
+	session.emulator.journal
+		.of(CREATIONS)
+		.map(({ body }) => (body as { prompt: string }).prompt.replace('shot ', ''))
+		.sort();
+
+/** What a node has output, in alphabetical order: the shots of its videos. */
+function shotsOf(execution: Execution, name: string): string[] {
+	const byTask = new Map(
+		session.emulator.tasks.all.map(({ id, video }): [unknown, string] => [id, video.prompt]),
+	);
+	const prompts = outputItems(execution, name).map(({ json }) => byTask.get(json['task_id']));
+	return prompts.map((prompt = '-') => prompt.replace('shot ', '')).sort();
+}
+
+async function execute(ref: WorkflowRef): Promise<Execution> {
+	const { client } = session;
+	return await client.waitForExecution(await client.run(ref, 'Start'));
+}
+
+const retry = async ({ id }: Execution) =>
+	await session.client.waitForExecution(await session.client.retry(id));
+
+/** A workflow of which something fails once, and what its nodes have output after a Retry. */
+interface Row {
+	readonly nodes: readonly INode[];
+	readonly wires: Wires;
+	readonly faults: readonly Fault[];
+	/** What the failed execution says; its nodes have output this. */
+	readonly failure: RegExp;
+	readonly first: Readonly<Record<string, readonly string[]>>;
+	readonly after: Readonly<Record<string, readonly string[]>>;
+	/** The shots that were sent in all. Default: each once. */
+	readonly sent?: readonly string[];
+}
+
+const LINE: Wires = { Start: [['Rows']], Rows: [['Create']], Create: [['Wait']] };
+const TWICE = [...SHOTS, ...SHOTS].sort();
+
+const ROWS: readonly (readonly [string, Row])[] = [
+	[
+		'Wait for Video, whose finished videos go on',
+		{
+			nodes: [start, rows('Rows', SHOTS), create(), wait, noOp('Next')],
+			wires: { ...LINE, Wait: [['Next']] },
+			faults: [FILE_GONE],
+			failure:
+				/^Wait: 1 of 5 videos failed: task-\w+ \(.*\)\. 4 have gone on: task-.* and 1 more\. Retry .*free of charge/,
+			first: { Next: ['4'] },
+			after: { Next: SHOTS },
+		},
+	],
+	[
+		'Loop Over Items behind Wait for Video',
+		{
+			nodes: [start, rows('Rows', SHOTS), create(), wait, loop, noOp('Body'), noOp('Done')],
+			wires: { ...LINE, Wait: [['Loop']], Loop: [['Done'], ['Body']], Body: [['Loop']] },
+			faults: [FILE_GONE],
+			failure: /^Wait: 1 of 5 videos failed: .*None has gone on.*Retry .*free of charge/,
+			first: { Body: [] },
+			after: { Body: SHOTS, Done: SHOTS },
+		},
+	],
+	...(
+		[
+			['by position', { mode: 'combine', combineBy: 'combineByPosition' }, SHOTS],
+			['by fields', { mode: 'combine', fieldsToMatchString: 'task_id' }, SHOTS],
+			['choose branch', { mode: 'chooseBranch' }, SHOTS],
+			['append', { mode: 'append' }, TWICE],
+		] as const
+	).map(([name, parameters, merged]): readonly [string, Row] => [
+		`Merge behind Wait for Video: ${name}`,
+		{
+			nodes: [start, rows('Rows', SHOTS), create(), wait, merge(parameters), noOp('Next')],
+			wires: { ...LINE, Create: [['Wait', 'Merge#1']], Wait: [['Merge']], Merge: [['Next']] },
+			faults: [FILE_GONE],
+			failure: /^Wait: 1 of 5 videos failed/,
+			first: { Next: [] },
+			after: { Next: merged },
+		},
+	]),
+	[
+		"a prompt that reads $('Rows').item",
+		{
+			nodes: [
+				start,
+				rows('Rows', SHOTS),
+				node('Other', base('set'), 3.4, { parameters: { mode: 'raw', jsonOutput: '{}' } }),
+				create({ prompt: "={{ $('Rows').item.json.shot }}" }),
+				noOp('Next'),
+			],
+			wires: {
+				Start: [['Rows']],
+				Rows: [['Other']],
+				Other: [['Create']],
+				Create: [['Next']],
+			},
+			faults: [noCredit('d')],
+			failure: /^Create: .*Insufficient credit/,
+			first: {},
+			after: { Next: SHOTS },
+			sent: [...SHOTS, 'd'].sort(),
+		},
+	],
+	[
+		'two nodes in a row that each lose one',
+		{
+			nodes: [start, rows('Rows', SHOTS), create(), wait, noOp('Next')],
+			wires: { ...LINE, Wait: [['Next']] },
+			faults: [noCredit('e'), FILE_GONE],
+			failure:
+				/^Wait: 1 of 4 videos failed: .*Create: 1 of 5 videos failed: item 4 \(Insufficient credit\)/,
+			first: { Next: ['3'] },
+			after: { Next: SHOTS },
+			sent: [...SHOTS, 'e'].sort(),
+		},
+	],
+	[
+		'two wires into Create Video, and one is rejected in each run',
+		{
+			nodes: [
+				start,
+				rows('Rows', ['a', 'b', 'c']),
+				rows('More', ['d', 'e']),
+				create(),
+				noOp('Next'),
+			],
+			wires: {
+				Start: [['Rows', 'More']],
+				Rows: [['Create']],
+				More: [['Create']],
+				Create: [['Next']],
+			},
+			faults: [noCredit('c'), noCredit('e')],
+			failure: /^Create: .*Insufficient credit/,
+			first: { Next: ['3'] },
+			after: { Next: SHOTS },
+			sent: [...SHOTS, 'c', 'e'].sort(),
+		},
+	],
+];
+
+it.each(ROWS)(
+	'a Retry goes on with what is left: %s',
+	async (name, { nodes, wires, faults, failure, first, after, sent: expected = SHOTS }) => {
+		const ref = await session.client.importWorkflow(drawn(name, nodes, wires));
+		session.emulator.faults.add(...faults);
+		const failed = await execute(ref);
+		expect(failureOf(failed)).toMatch(failure);
+		for (const [behind, [count = '0']] of Object.entries(first))
+			expect(outputItems(failed, behind)).toHaveLength(Number(count));
+
+		const retried = await retry(failed);
+		expect(failureOf(retried)).toBe('');
+		const output = Object.keys(after).map((behind) => [behind, shotsOf(retried, behind)]);
+		expect(Object.fromEntries(output)).toStrictEqual(after);
+		expect(sent()).toStrictEqual(expected);
+	},
+	RUN_LIMIT_MS,
+);
+
+it.each<[string, readonly INode[], Wires]>([
+	[
+		'Loop Over Items around Create Video, in round 2',
+		[start, rows('Rows', SHOTS), loop, create(), noOp('Done')],
+		{
+			Start: [['Rows']],
+			Rows: [['Loop']],
+			Loop: [['Done'], ['Create']],
+			Create: [['Loop']],
+		},
+	],
+	[
+		'two wires into Create Video',
+		[start, rows('Rows', ['a', 'b', 'c']), rows('More', ['d', 'e']), create(), noOp('Done')],
+		{
+			Start: [['Rows', 'More']],
+			Rows: [['Create']],
+			More: [['Create']],
+			Create: [['Done']],
+		},
+	],
+])(
+	'a Retry does not send what may exist: %s',
+	async (name, nodes, wires) => {
+		const ref = await session.client.importWorkflow(drawn(`Broken: ${name}`, nodes, wires));
+		session.emulator.faults.add(broken('c'));
+		const failed = await execute(ref);
+		expect(failureOf(failed)).toMatch(/may have been created.*Retry does not send/);
+		const retried = await retry(await retry(failed));
+		expect(failureOf(retried)).toMatch(/Its result may exist/);
+		expect(sent().filter((shot) => shot === 'c')).toHaveLength(1);
+		expect(new Set(sent()).size).toBe(sent().length);
+		const done = shotsOf(retried, 'Done');
+		expect(new Set(done).size).toBe(done.length);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'the caller of a sub-workflow gets each video once, and so does what the sub-workflow does with it',
+	async () => {
+		const { client } = session;
+		const trigger = node('Start', base('executeWorkflowTrigger'), 1.1, {
+			parameters: { inputSource: 'passthrough' },
+		});
+		const called = await client.importWorkflow(
+			drawn('Called with a rest', [trigger, create(), wait, noOp('Deliver')], {
+				Start: [['Create']],
+				Create: [['Wait']],
+				Wait: [['Deliver']],
+			}),
+		);
+		await client.activate(called);
+		const call = node('Call', base('executeWorkflow'), 1.3, {
+			parameters: { workflowId: { __rl: true, mode: 'id', value: called.id } },
+		});
+		const path = 'calls-with-a-rest';
+		const webhook = node('Start', base('webhook'), 2.1, {
+			parameters: { httpMethod: 'POST', path, responseMode: 'onReceived' },
+			webhookId: path,
+		});
+		const ref = await client.importWorkflow(
+			drawn(path, [webhook, rows('Rows', SHOTS), call, noOp('Next')], {
+				Start: [['Rows']],
+				Rows: [['Call']],
+				Call: [['Next']],
+			}),
+		);
+		await client.activate(ref);
+		session.emulator.faults.add(FILE_GONE);
+		await postWebhook(`${session.n8n.url}/webhook/${path}`, {});
+		const failed = await client.lastExecution(ref);
+		expect(failureOf(failed)).toMatch(/1 of 5 videos failed/);
+		const retried = await retry(failed);
+		expect(failureOf(retried)).toBe('');
+		expect(shotsOf(retried, 'Next')).toStrictEqual(SHOTS);
+		const calls = await Promise.all(
+			(await client.executions(called)).map(async ({ id }) => await client.readExecution(id)),
+		);
+		const delivered = calls.flatMap((execution) => shotsOf(execution, 'Deliver')).sort();
+		expect(delivered).toStrictEqual(SHOTS);
+		expect(sent()).toStrictEqual(SHOTS);
+	},
+	RUN_LIMIT_MS,
+);
