@@ -52,7 +52,7 @@ export async function runAgent(
 		if (rest.kind === 'end') {
 			if (!context.continueOnFail())
 				throw stoppingError(openedRun(context), rest.error, rest.note);
-			failSlots(context, slotsOf(branchCalls(state)), rest.error);
+			failSlots(context, slotsOf(branchCalls(state)), rest.own);
 		} else if (rest.kind === 'retry') {
 			state.arrivals.push(sourceOf(context));
 			batches.push({ settings: undefined, slots: state.lost });

@@ -39,7 +39,13 @@ interface Mark extends RestError {
 /** What a run is: an ordinary one, or that of items which an earlier run has left. */
 type Rest =
 	| { readonly kind: 'none' | 'later' | 'retry' }
-	| { readonly kind: 'end'; readonly error: ServiceError; readonly note: string };
+	| {
+			readonly kind: 'end';
+			readonly error: ServiceError;
+			readonly note: string;
+			/** What this node has left, for its items where it continues on errors. */
+			readonly own: ServiceError;
+	  };
 
 const markOf = ({ metadata }: IExecuteData) =>
 	(metadata as { readonly [MARK]?: Mark } | undefined)?.[MARK];
@@ -139,7 +145,8 @@ export function restOf(context: IExecuteFunctions): Rest {
 	const retries = new Set(marks.map(({ retry }) => retry));
 	const message = [shorten(messages.join('. '), MAX_MESSAGE), ...retries].join('. ');
 	const notes = marks.map(({ note = '' }) => note).filter(Boolean);
-	return { kind: 'end', error: fromSaved({ ...mark.error, message }), note: notes.join('. ') };
+	const error = fromSaved({ ...mark.error, message });
+	return { kind: 'end', error, note: notes.join('. '), own: fromSaved(mark.error) };
 }
 
 /** The place by which the ledger knows an item of this run. */
