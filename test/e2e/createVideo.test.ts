@@ -272,7 +272,7 @@ describe('a batch of which some fail, with default settings', () => {
 			const drawing = workflow('Part', [start, rows(lakes), creating(), wait, next]);
 			const execution = await runAll(drawing);
 			expect(failureOf(execution)).toMatch(
-				/^Create: Insufficient credit – The service said: "Fault: 406"\. The other videos have gone on\. Retry this execution.*Top up/,
+				/^Create: 1 of 3 videos failed: item 2 \(Insufficient credit\)\. 2 have gone on: .*\. Retry creates only .* – The service said: "Fault: 406"\..*Top up/,
 			);
 			expect(files(execution, 'Next')).toHaveLength(2);
 
@@ -296,7 +296,7 @@ describe('a batch of which some fail, with default settings', () => {
 			const execution = await runAll(workflow('Waits', [start, rows(list), waiting, next]));
 			expect(files(execution, 'Next')).toHaveLength(2);
 			expect(failureOf(execution)).toMatch(
-				/^Create: 1 of 3 videos failed – The tasks are not lost.*Tasks failed: task-\w+\.$/,
+				/^Create: 1 of 3 videos failed: task-\w+ .* – The tasks are not lost.*Tasks failed: task-\w+\.$/,
 			);
 		},
 		RUN_LIMIT_MS,
@@ -340,7 +340,9 @@ describe('a batch of which some fail, with default settings', () => {
 			expect(outputItems(execution, 'Next').map(({ json }) => json)).toMatchObject([
 				{ reused: true, request: { prompt: 'first' } },
 			]);
-			expect(failureOf(execution)).toMatch(/^Create: Idempotency Key key-b/);
+			expect(failureOf(execution)).toMatch(
+				/^Create: 2 of 3 videos failed: .*Idempotency Key key-b/,
+			);
 			expect(creationRequests()).toStrictEqual([]);
 		},
 		RUN_LIMIT_MS,
@@ -362,8 +364,10 @@ describe('a batch of which some fail, with default settings', () => {
 				Next: [['Loop']],
 			});
 			const execution = await runAll(drawing);
-			expect(failureOf(execution)).toMatch(/^Create: Insufficient credit/);
-			expect(outputItems(execution, 'Next')).toHaveLength(2);
+			expect(failureOf(execution)).toMatch(
+				/^Create: .*Insufficient credit.*None has gone on/,
+			);
+			expect(outputItems(execution, 'Next')).toHaveLength(0);
 			expect(creationRequests().map(([prompt]) => prompt)).toStrictEqual(PROMPTS);
 		},
 		RUN_LIMIT_MS,

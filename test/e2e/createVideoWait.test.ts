@@ -138,7 +138,7 @@ it(
 			emulator.faults.add({ kind: 'status', status: 410, path: FILES, skip });
 		const failed = await n8n.client.waitForExecution(await begin(name, ref));
 		expect(failureOf(failed)).toMatch(
-			/^Create Video: 1 of 3 videos failed .*The file could not be downloaded/,
+			/^Create Video: 1 of 3 videos failed: .*The file could not be downloaded/,
 		);
 		expect(failureOf(failed)).toMatch(/Tasks completed: task-/);
 		await expectVideos(await n8n.client.readExecution(await n8n.client.retry(failed.id)), name);
