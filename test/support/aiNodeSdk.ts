@@ -7,5 +7,12 @@ type Sdk = Pick<AiNodeSdk, 'supplyModel'>;
  * LangChain.
  */
 export const supplyModel: Sdk['supplyModel'] = (_context, model) => ({
-	response: { ...model, chatModel: model, callbacks: [] },
+	response: {
+		...model,
+		chatModel: model,
+		callbacks: [],
+		// The package changes these methods, which nothing here calls.
+		bindTools: () => undefined,
+		_streamResponseChunks: () => undefined,
+	},
 });
