@@ -34,6 +34,11 @@ beforeEach(() => {
 });
 
 const start = node('Start', base('manualTrigger'), 1);
+const hook = (path: string) =>
+	node('Start', base('webhook'), 2.1, {
+		parameters: { httpMethod: 'POST', path, responseMode: 'onReceived' },
+		webhookId: path,
+	});
 const rows = (name: string, shots: readonly string[]) =>
 	node(name, base('code'), 2, {
 		parameters: {
@@ -77,6 +82,12 @@ function shotsOf(execution: Execution, name: string): string[] {
 async function execute(ref: WorkflowRef): Promise<Execution> {
 	const { client } = session;
 	return await client.waitForExecution(await client.run(ref, 'Start'));
+}
+
+async function post(ref: WorkflowRef, { parameters }: INode): Promise<Execution> {
+	await session.client.activate(ref);
+	await postWebhook(`${session.n8n.url}/webhook/${String(parameters['path'])}`, {});
+	return await session.client.lastExecution(ref);
 }
 
 const retry = async ({ id }: Execution) =>
@@ -258,15 +269,25 @@ it.each<[string, readonly INode[], Wires]>([
 	RUN_LIMIT_MS,
 );
 
-it(
-	'the caller of a sub-workflow gets each video once, and so does what the sub-workflow does with it',
-	async () => {
+it.each<[string, INode, readonly Fault[], RegExp, readonly string[]]>([
+	['started by a webhook', hook('by-webhook'), [FILE_GONE], /1 of 5 videos failed/, SHOTS],
+	['started by hand', start, [FILE_GONE], /1 of 5 videos failed/, SHOTS],
+	[
+		'started by hand, and one is rejected',
+		start,
+		[noCredit('d')],
+		/Insufficient credit/,
+		[...SHOTS, 'd'].sort(),
+	],
+])(
+	'the caller of a sub-workflow gets each video once, and so does what the sub-workflow does with it: %s',
+	async (name, first, faults, failure, expected) => {
 		const { client } = session;
 		const trigger = node('Start', base('executeWorkflowTrigger'), 1.1, {
 			parameters: { inputSource: 'passthrough' },
 		});
 		const called = await client.importWorkflow(
-			drawn('Called with a rest', [trigger, create(), wait, noOp('Deliver')], {
+			drawn(`Called: ${name}`, [trigger, create(), wait, noOp('Deliver')], {
 				Start: [['Create']],
 				Create: [['Wait']],
 				Wait: [['Deliver']],
@@ -276,23 +297,16 @@ it(
 		const call = node('Call', base('executeWorkflow'), 1.3, {
 			parameters: { workflowId: { __rl: true, mode: 'id', value: called.id } },
 		});
-		const path = 'calls-with-a-rest';
-		const webhook = node('Start', base('webhook'), 2.1, {
-			parameters: { httpMethod: 'POST', path, responseMode: 'onReceived' },
-			webhookId: path,
-		});
 		const ref = await client.importWorkflow(
-			drawn(path, [webhook, rows('Rows', SHOTS), call, noOp('Next')], {
+			drawn(`Calls: ${name}`, [first, rows('Rows', SHOTS), call, noOp('Next')], {
 				Start: [['Rows']],
 				Rows: [['Call']],
 				Call: [['Next']],
 			}),
 		);
-		await client.activate(ref);
-		session.emulator.faults.add(FILE_GONE);
-		await postWebhook(`${session.n8n.url}/webhook/${path}`, {});
-		const failed = await client.lastExecution(ref);
-		expect(failureOf(failed)).toMatch(/1 of 5 videos failed/);
+		session.emulator.faults.add(...faults);
+		const failed = first === start ? await execute(ref) : await post(ref, first);
+		expect(failureOf(failed)).toMatch(failure);
 		const retried = await retry(failed);
 		expect(failureOf(retried)).toBe('');
 		expect(shotsOf(retried, 'Next')).toStrictEqual(SHOTS);
@@ -301,7 +315,7 @@ it(
 		);
 		const delivered = calls.flatMap((execution) => shotsOf(execution, 'Deliver')).sort();
 		expect(delivered).toStrictEqual(SHOTS);
-		expect(sent()).toStrictEqual(SHOTS);
+		expect(sent()).toStrictEqual(expected);
 	},
 	RUN_LIMIT_MS,
 );

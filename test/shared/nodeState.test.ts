@@ -50,22 +50,41 @@ test('in an execution whose node state n8n keeps elsewhere, an error says so', (
 });
 
 describe('a retry of which n8n does not tell the origin is an error', () => {
-	const parentExecution = { executionId: '1', workflowId: 'w' };
+	const calledBy = (source: string) => ({
+		resumeToken: 'b',
+		parentExecution: {
+			...{ executionId: '1', workflowId: 'w' },
+			executionContext: { source, establishedAt: 7 },
+		},
+	});
+	const BARE = { resumeToken: 'b', parentExecution: { executionId: '1', workflowId: 'w' } };
 	const getRunExecutionData = async () => Promise.resolve({ resumeToken: 'a' });
-	test.each<[string, mode: string, data: object, additional: object, isError: boolean]>([
-		['no token', 'retry', {}, {}, true],
-		['in a sub-workflow, no caller', 'integrated', { resumeToken: 'b' }, {}, true],
-		['no data of the caller', 'integrated', { resumeToken: 'b', parentExecution }, {}, true],
-		['all there', 'retry', { resumeToken: 'a' }, {}, false],
+	const untold = new Error('This version of n8n does not tell which execution this one retries');
+	test.each<[string, string, data: object, additional: object, Error | string | undefined]>([
+		['no token', 'retry', {}, {}, untold],
+		['in a sub-workflow, no caller', 'integrated', { resumeToken: 'b' }, {}, untold],
+		['no data of the caller', 'integrated', calledBy('webhook'), {}, untold],
+		['not how the caller was started', 'integrated', BARE, { getRunExecutionData }, untold],
+		['an evaluation', 'integrated', calledBy('evaluation'), { getRunExecutionData }, untold],
+		['all there', 'retry', { resumeToken: 'a' }, {}, 'a'],
+		['all of the caller', 'integrated', calledBy('webhook'), { getRunExecutionData }, 'a'],
+		['a caller by hand', 'integrated', calledBy('manual'), { getRunExecutionData }, 'w 7'],
 		[
-			'in a sub-workflow, all there',
+			'a caller on the command line',
 			'integrated',
-			{ resumeToken: 'b', parentExecution },
+			calledBy('cli'),
 			{ getRunExecutionData },
-			false,
+			'w 7',
 		],
-		['no retry', 'trigger', {}, { rootExecutionMode: 'trigger' }, false],
-	])('%s', async (_what, mode, runExecutionData, additional, isError) => {
+		['no retry', 'trigger', {}, { rootExecutionMode: 'trigger' }, undefined],
+		[
+			'no retry, a caller by hand that is not saved yet',
+			'integrated',
+			calledBy('manual'),
+			{ rootExecutionMode: 'manual', getRunExecutionData: async () => Promise.resolve([]) },
+			'w 7',
+		],
+	])('%s', async (_what, mode, runExecutionData, additional, expected) => {
 		const context = strictContext({
 			getMode: () => mode,
 			getExecutionId: () => '2',
@@ -73,8 +92,7 @@ describe('a retry of which n8n does not tell the origin is an error', () => {
 			additionalData: { rootExecutionMode: 'retry', ...additional },
 		} as never);
 		const asked = executionOf(context).chain();
-		const problem = 'This version of n8n does not tell which execution this one retries';
-		if (isError) await expect(asked).rejects.toThrow(problem);
-		else expect((await asked).at(-1)!.token).toBe(mode === 'trigger' ? undefined : 'a');
+		if (expected instanceof Error) await expect(asked).rejects.toThrow(expected.message);
+		else expect((await asked).at(-1)!.token).toBe(expected);
 	});
 });

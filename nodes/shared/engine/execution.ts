@@ -3,6 +3,7 @@ import type {
 	IRunExecutionData,
 	ISupplyDataFunctions,
 	ITaskData,
+	RelatedExecution,
 } from 'n8n-workflow';
 
 import { internalsOf, missing } from './internals';
@@ -31,7 +32,7 @@ function isCallBefore({ data, metadata }: ITaskData, id: string): boolean {
 function factsOf(id = '', data?: Partial<IRunExecutionData>, retryOf?: string) {
 	return {
 		id,
-		/** A random secret of the execution, which its retries have, too. */
+		/** Identifies the execution and its retries: a random secret, but for a caller that was started by hand. */
 		token: data?.resumeToken,
 		/** The execution that this one retries. */
 		retryOf,
@@ -45,10 +46,23 @@ function factsOf(id = '', data?: Partial<IRunExecutionData>, retryOf?: string) {
 }
 
 /**
+ * Modes in which n8n saves no token of an execution until it has ended. It tells all calls when the execution began, which a
+ * retry keeps. The same applies to evaluations, but many begin at once.
+ */
+const UNSAVED = new Set(['manual', 'cli']);
+
+function tokenOf({ executionContext, workflowId }: RelatedExecution, data?: IRunExecutionData) {
+	if (executionContext === undefined || executionContext.source === 'evaluation')
+		return undefined;
+	const { source, establishedAt } = executionContext;
+	return UNSAVED.has(source) ? `${workflowId} ${establishedAt}` : data?.resumeToken;
+}
+
+/**
  * The running execution, and those that called it.
  *
  * n8n 2.41.1, n8n-workflow/dist/cjs/run-execution-data-factory.js, n8n-core/dist/execution-engine/execution-lifecycle-hooks.js,
- * n8n/dist/workflow-execute-additional-data.js
+ * n8n-core/dist/execution-engine/execution-context.js, n8n/dist/workflow-execute-additional-data.js
  * Without it: a retry fails before anything is sent, as it may have been paid for already.
  */
 export function executionOf(context: IExecuteFunctions | ISupplyDataFunctions) {
@@ -69,14 +83,17 @@ export function executionOf(context: IExecuteFunctions | ISupplyDataFunctions) {
 		chain: async () => {
 			const isCalled = rootExecutionMode !== mode;
 			const isLost = isCalled && (!current.parent || !getRunExecutionData);
-			if (rootExecutionMode === 'retry' && (isLost || current.token === undefined))
-				throw missing('which execution this one retries');
 			const chain = [current];
-			for (;;) {
-				const id = chain.at(-1)!.parent?.executionId;
-				if (id === undefined || chain.some((each) => each.id === id)) return chain;
-				chain.push(factsOf(id, await getRunExecutionData?.(id)));
+			let { parent } = current;
+			while (parent && !chain.some(({ id }) => id === parent!.executionId)) {
+				const data = await getRunExecutionData?.(parent.executionId);
+				const facts = factsOf(parent.executionId, data);
+				chain.push({ ...facts, token: tokenOf(parent, data) });
+				({ parent } = facts);
 			}
+			if (rootExecutionMode === 'retry' && (isLost || chain.some(({ token }) => !token)))
+				throw missing('which execution this one retries');
+			return chain;
 		},
 	};
 }
