@@ -20,7 +20,7 @@ import { runForm, waitForm } from './properties';
 
 /** What can be done, first what is free of charge. */
 const ADVICE = {
-	advice: 'Nothing has to be created again: connect the output Failed (see On Failed Videos), then click Execute step on this node. Status polls are free of charge',
+	advice: 'No finished video has to be created again: connect the output Failed (see On Failed Videos), then click Execute step on this node. Status polls are free of charge',
 	toGoOn: 'Executing the whole workflow again creates and charges all videos once more',
 } as const;
 

@@ -225,7 +225,7 @@ describe('several videos', () => {
 		const { error, status } = await run(['a', 'b', 'c']);
 		expect(status).toBe('error');
 		expect(error!.message).toBe(
-			'1 of 3 videos failed: task-b (moderation). 2 have gone on: task-a, task-c. Retry polls only what is left, free of charge',
+			'1 of 3 videos failed: task-b (moderation). 2 have gone on: task-a, task-c. Retry is free of charge, but what failed stays failed. Create only that again, which is charged',
 		);
 		expect(error!.description).toContain('task-b (failed): moderation');
 		expect(error!.description).toContain('a retry goes on with them');

@@ -120,11 +120,11 @@ describe('a failed video', () => {
 			const { status, error, run } = result;
 			expect(status).toBe('error');
 			expect(error!.message).toBe(
-				'1 of 3 videos failed: b (moderation). 2 have gone on: a, c. Retry polls only what is left, free of charge',
+				'1 of 3 videos failed: b (moderation). 2 have gone on: a, c. Retry is free of charge, but what failed stays failed. Create only that again, which is charged',
 			);
 			expect(error!.description).toContain('b (failed): moderation');
 			expect(error!.description).toMatch(
-				/^Nothing has to be created again: connect the output Failed .*Execute step/,
+				/^No finished video has to be created again: connect the output Failed .*Execute step/,
 			);
 			expect(error!.description).toContain('Tasks failed: b');
 			expect(idsOf(allItems(result, WAIT)[COMPLETED])).toStrictEqual(['a', 'c']);
@@ -194,11 +194,18 @@ describe('a failed video', () => {
 		expect(tables.rows.map((row) => row['finished_at'] === null)).toStrictEqual([false, false]);
 	});
 
+	test('does not take the help of a Retry from a file that could not be downloaded', async () => {
+		const { error } = await wait(NOT_FAILED, { items, parameters: { download: true } });
+		expect(error!.message).toMatch(
+			/^3 of 3 videos failed: .*Retry polls again, free of charge$/,
+		);
+	});
+
 	test('fails the node at once if there is nothing else to go on', async () => {
 		reports = { a: MODERATED, b: MODERATED };
 		const { error, run } = await wait(NOT_FAILED, { items: ids('a', 'b') });
 		expect(error!.message).toBe(
-			'2 of 2 videos failed: a, b (moderation). None has gone on. Retry polls again, free of charge',
+			'2 of 2 videos failed: a, b (moderation). None has gone on. Retry is free of charge, but what failed stays failed. Create only that again, which is charged',
 		);
 		expect(run.data.resultData.runData[WAIT]).toHaveLength(1);
 	});

@@ -21,7 +21,9 @@ const STILL_GENERATING = 'created before this error, still generating';
 const RETRY = {
 	pollsRest: 'Retry polls only what is left, free of charge',
 	pollsAll: 'Retry polls again, free of charge',
-	creates: 'Retry creates only what is missing, and pays for nothing twice',
+	stayFailed:
+		'Retry is free of charge, but what failed stays failed. Create only that again, which is charged',
+	creates: 'Retry creates only what is missing, and pays only for that',
 	doesNotSend: 'Retry does not send again what may exist: look for it at the service first',
 	collects: 'The next collection takes what is left, free of charge',
 } as const;
@@ -89,7 +91,9 @@ export function failForLost(
 
 	const isLeft = canLeave && lost.length < delivered.length;
 	const isUnknown = delivered.some(({ error }) => isOutcomeUnknown(error));
-	const polls = isLeft ? 'pollsRest' : 'pollsAll';
+	// The service has ended them; a late video or a file can still come.
+	const areOver = lost.every((index) => delivered[index]!.item.json['reason'] === 'failed');
+	const polls = areOver ? 'stayFailed' : isLeft ? 'pollsRest' : 'pollsAll';
 	const does = isUnknown ? 'doesNotSend' : refusal ? 'creates' : polls;
 	const retry = RETRY[isCollected ? 'collects' : does];
 	const message = lossMessage(videos, isLeft);
