@@ -278,8 +278,8 @@ describe('the owner reads the details of an error', () => {
 	test.each(FAILING)('of %s in a run of the schedule of the same workflow', async (...row) => {
 		fails = { message: details.service_message };
 		const [type, parameters, words] = row;
-		const chatless = { ...parameters, memory: 'none', session: 'new' };
-		const { run } = await talk(type, chatless, item, 'continueRegularOutput', 'Schedule');
+		const withoutChat = { ...parameters, memory: 'none', session: 'new' };
+		const { run } = await talk(type, withoutChat, item, 'continueRegularOutput', 'Schedule');
 		const [task] = run.data.resultData.runData['Tested']!;
 		const [shown] = task!.data!['main']!.flatMap((items) => items ?? []);
 		expect(shown!.json).toMatchObject({ error: expect.stringContaining(words) as string });

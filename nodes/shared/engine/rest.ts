@@ -120,9 +120,9 @@ export function takeBack(context: IExecuteFunctions): void {
 
 /**
  * What this run is. In the execution that has left its items it fails, with what all nodes have left; `later` if other runs
- * are due, as in the order v0, or a Merge that can run with what it has: then it is put off, and has to return null. In a Retry it is an ordinary run: each
- * item gets the link to its place back, which n8n counts anew in each run (`addPairedItemLineage`, as above). Without that
- * `$('name').item` reads the item of another one.
+ * are due, as in the order v0, or a Merge that can run with what it has: then it is put off, and has to return null. In a Retry
+ * it is an ordinary run: each item gets the link to its place back, as n8n numbers the input of each run from 0
+ * (`addPairedItemLineage`, as above). Without that `$('name').item` reads the item of another one.
  */
 export function restOf(context: IExecuteFunctions): Rest {
 	const entry = context.getExecuteData();
