@@ -1,3 +1,4 @@
+import { engineExports, NEEDS_NOTHING } from './engineExports';
 import { ENGINE_2, installedN8n, VERSION, hasFile } from './installedN8n';
 import { observed, wanted, type Point } from './point';
 import { ENGINE_POINTS } from './points/engine';
@@ -11,6 +12,14 @@ const POINTS: readonly Point[] = [
 	...FORM_POINTS,
 	...SERVER_POINTS,
 ].sort((a, b) => a.n - b.n);
+
+test('each export of the folder for n8n needs a point, and each that a point names is there', () => {
+	const named = POINTS.flatMap(({ usedBy }) => usedBy);
+	const names = engineExports().map(({ name }) => name);
+	const needed = names.filter((name) => !(name in NEEDS_NOTHING));
+	expect([...new Set(named)].sort()).toStrictEqual(needed.sort());
+	expect(names).toEqual(expect.arrayContaining(Object.keys(NEEDS_NOTHING)));
+});
 
 describe(`n8n ${VERSION}`, () => {
 	test.each(POINTS)('$n. $name', async (point) => {

@@ -111,6 +111,9 @@ const UNSUPPORTED =
  * call takes 25 to 65 ms whatever it does, so several steps and many rows go into one. After an error that passes by itself
  * it runs again: what was written may then be there twice.
  *
+ * n8n 2.41.1, n8n-nodes-base/dist/nodes/DataTable/DataTable.node.js
+ * Without it: TableError; what needs the table says so before it pays.
+ *
  * @returns The rows that the last step finds or sets; none for another step. Steps without rows are left out.
  * @throws TableError when this n8n has no data tables a node can create, when the table has other columns, or when the ledger
  *   that this workflow has used is not in its project.

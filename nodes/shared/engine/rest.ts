@@ -62,8 +62,8 @@ const isEnd = (context: IExecuteFunctions) => (entry: IExecuteData) =>
  * - in a sub-workflow whose caller waits: the Retry of the caller runs it with all items;
  * - in n8n's engine 2.0, whose steps have a stack that nothing reads; it has no hooks.
  *
- * Reads `connectionsByDestinationNode`, `parentExecution.shouldResume`, `hooks` and the stack (n8n 2.41.1, n8n-core
- * workflow-execute.js). Without the stack nothing is left; without the others the cases above lose items in a Retry.
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (connectionsByDestinationNode, parentExecution.shouldResume)
+ * Without it: nothing is left where the stack is missing; without the others the cases above lose items in a Retry.
  */
 export function canLeave(context: IExecuteFunctions): boolean {
 	const { runExecutionData, workflow } = internalsOf(context);
@@ -80,9 +80,10 @@ export function canLeave(context: IExecuteFunctions): boolean {
 
 /**
  * Makes items of this run the input of another run of the node, in place of an earlier one if `instead` is set. n8n has no
- * function for that: the run is put at the end of its stack of due runs (`nodeExecutionStack`, n8n 2.41.1, n8n-core
- * workflow-execute.js), with a mark in `metadata`, which n8n saves with the execution. Without the stack the node ends
- * without an error; without the metadata the run is an ordinary one.
+ * function for that: the run is put at the end of its stack, with a mark in `metadata`, which n8n saves with the execution.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (nodeExecutionStack)
+ * Without it: the node ends without an error where the stack is missing; without the metadata the run is an ordinary one.
  */
 export function leave(context: IExecuteFunctions, items: readonly number[], said: RestError): void {
 	const stack = stackOf(context) ?? [];
@@ -120,9 +121,11 @@ export function takeBack(context: IExecuteFunctions): void {
 
 /**
  * What this run is. In the execution that has left its items it fails, with what all nodes have left; `later` if other runs
- * are due, as in the order v0, or a Merge that can run with what it has: then it is put off, and has to return null. In a Retry
- * it is an ordinary run: each item gets the link to its place back, as n8n numbers the input of each run from 0
- * (`addPairedItemLineage`, as above). Without that `$('name').item` reads the item of another one.
+ * are due, as in the order v0, or a Merge that can run with what it has: then it is put off, and has to return null. In a
+ * Retry it is an ordinary run: each item gets the link to its place back, as n8n numbers the input of each run from 0.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (addPairedItemLineage)
+ * Without it: `$('name').item` reads the item of another one.
  */
 export function restOf(context: IExecuteFunctions): Rest {
 	const entry = context.getExecuteData();

@@ -97,7 +97,7 @@ export const ENGINE_POINTS: readonly Point[] = [
 	{
 		n: 1,
 		name: 'a run that a node puts at the end of executionData.nodeExecutionStack runs last',
-		usedBy: ['stackOf', 'canPlanRuns'],
+		usedBy: ['stackOf', 'canPlanRuns', 'leave'],
 		observe: async (n8n) => (await runTwice(n8n)).order,
 		expected: ['Video', 'Next', 'Video', 'Next'],
 		without: copied,
@@ -107,7 +107,7 @@ export const ENGINE_POINTS: readonly Point[] = [
 	{
 		n: 2,
 		name: 'workflow.connectionsByDestinationNode has the inputs of a node that something leads to',
-		usedBy: [],
+		usedBy: ['canLeave'],
 		observe: async (n8n) => {
 			let inputs: number | undefined;
 			await n8n.run({
@@ -131,7 +131,7 @@ export const ENGINE_POINTS: readonly Point[] = [
 	{
 		n: 3,
 		name: 'an own key in IExecuteData.metadata reaches its run, also from saved data',
-		usedBy: [],
+		usedBy: ['leave', 'restOf'],
 		observe: async (n8n) => {
 			const marks: unknown[] = [];
 			const ran = await n8n.run({
@@ -441,7 +441,7 @@ export const ENGINE_POINTS: readonly Point[] = [
 	{
 		n: 33,
 		name: 'n8n links items by position where a node returns as many as it got, without links',
-		usedBy: ['FOREIGN'],
+		usedBy: ['FOREIGN', 'restOf'],
 		observe: async (n8n) => {
 			const { data } = await n8n.run({
 				items: [{ n: 1 }, { n: 2 }],
@@ -492,5 +492,39 @@ export const ENGINE_POINTS: readonly Point[] = [
 		},
 		lost: [[], undefined, ['transform'], undefined, 0],
 		engine2: { instead: [['Next', 'Start', 'Video'], ['Next'], ['transform'], undefined, 0] },
+	},
+	{
+		n: 35,
+		name: 'executionData.waitingExecution has the inputs of a node that waits for another one, with their sources',
+		usedBy: ['startWaitingNode'],
+		observe: async (n8n) => {
+			let seen: unknown;
+			await n8n.run({
+				nodes: {
+					Video: ({ runExecutionData: { executionData } }) => {
+						const { waitingExecution, waitingExecutionSource } = executionData!;
+						const [inputs] = Object.values(waitingExecution['Join'] ?? {});
+						const [sources] = Object.values(waitingExecutionSource?.['Join'] ?? {});
+						seen = [
+							inputs?.['main']?.map((items) => items?.length ?? 0),
+							sources?.['main']?.map((each) => each?.previousNode ?? null),
+						];
+						return [[]];
+					},
+					Join: pass,
+				},
+				wires: { Start: [['Video', 'Join#1']], Video: [['Join']] },
+			});
+			return seen;
+		},
+		expected: [
+			[0, 1],
+			[null, 'Start'],
+		],
+		without: {
+			context: () => ({ runExecutionData: { executionData: { waitingExecution: {} } } }),
+		},
+		lost: [undefined, undefined],
+		engine2: { instead: [undefined, undefined] },
 	},
 ];

@@ -351,7 +351,7 @@ export const HELPER_POINTS: readonly Point[] = [
 	{
 		n: 20,
 		name: 'the adapter of a chat model has chatModel, callbacks, bindTools and _streamResponseChunks',
-		usedBy: [],
+		usedBy: ['adapt'],
 		observe: async (n8n) => {
 			const { supplyModel } = n8n.load<Sdk>('@n8n/ai-node-sdk');
 			const { HumanMessage } = n8n.load<{

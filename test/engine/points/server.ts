@@ -1,8 +1,15 @@
-import type { IDataObject, INode, INodeType, IRunExecutionData } from 'n8n-workflow';
+import type {
+	ExecuteWorkflowOptions,
+	IDataObject,
+	IExecutionContext,
+	INode,
+	INodeType,
+	IRunExecutionData,
+} from 'n8n-workflow';
 import type * as N8nCore from 'n8n-core';
 import type * as N8nWorkflow from 'n8n-workflow';
 
-import type { InstalledN8n } from '../installedN8n';
+import type { Context, InstalledN8n } from '../installedN8n';
 import type { Point } from '../point';
 
 const EXECUTION_SERVICE = 'n8n/dist/executions/execution.service.js';
@@ -197,7 +204,7 @@ export const SERVER_POINTS: readonly Point[] = [
 	{
 		n: 7,
 		name: 'a Retry has the mode retry, and retryOf in its hooks; a sub-workflow has parentExecution',
-		usedBy: ['executionOf'],
+		usedBy: ['executionOf', 'canLeave'],
 		observe: async (n8n) => {
 			const { ExecutionLifecycleHooks } = n8n.load<typeof N8nCore>('n8n-core');
 			const { createRunExecutionData } = n8n.load<typeof N8nWorkflow>('n8n-workflow');
@@ -255,6 +262,63 @@ export const SERVER_POINTS: readonly Point[] = [
 		},
 	},
 	{
+		n: 36,
+		name: 'a sub-workflow is told how and when its caller began, which stays the same in a Retry',
+		usedBy: ['executionOf'],
+		observe: async (n8n) => {
+			const told: (IExecutionContext | undefined)[] = [];
+			const call = async (context: Context) => {
+				const parentExecution = { executionId: context.getExecutionId(), workflowId: 'w1' };
+				await context.executeWorkflow({ id: 'w2' }, [], undefined, { parentExecution });
+				return [[{ json: {} }]];
+			};
+			const ran = await n8n.run({
+				additional: {
+					executeWorkflow: (
+						_info: object,
+						_data: object,
+						options: ExecuteWorkflowOptions,
+					) => {
+						told.push(options.parentExecution?.executionContext);
+						return Promise.resolve({ executionId: '9', data: [null] });
+					},
+				},
+				nodes: {
+					Video: async (context) => {
+						await context.putExecutionToWait(new Date(Date.now() + 3_600_000));
+						return await call(context);
+					},
+					Next: call,
+				},
+			});
+			const { data } = ran.status === 'waiting' ? await ran.resume() : ran;
+			const { executionData } = await retried(n8n, data);
+			const kept = executionData?.executionData?.runtimeData;
+			return [...told, kept].map((each) => [
+				each?.source,
+				each !== undefined && each.establishedAt === told[0]?.establishedAt,
+			]);
+		},
+		expected: [
+			['manual', true],
+			['manual', true],
+			['manual', true],
+		],
+		without: { context: () => ({ getExecutionContext: () => undefined }) },
+		lost: [
+			[undefined, false],
+			[undefined, false],
+			['manual', false],
+		],
+		engine2: {
+			instead: [
+				[undefined, false],
+				[undefined, false],
+				[undefined, false],
+			],
+		},
+	},
+	{
 		n: 8,
 		name: 'n8n marks items that it invents, and those of a sub-workflow with its execution',
 		usedBy: ['runsOf', 'executionOf'],
@@ -306,7 +370,7 @@ export const SERVER_POINTS: readonly Point[] = [
 	{
 		n: 13,
 		name: 'the Data Table node creates, lists, inserts, compares and sets, removes and finds by these parameters',
-		usedBy: [],
+		usedBy: ['onTable'],
 		observe: runDataTable,
 		expected: {
 			asked: [
