@@ -208,10 +208,14 @@ const NODE = {
 const poll = { nowMs: 0, random: 0, timeoutMs: 1000 };
 
 /** A chat that counts what is shown. */
+const KEY = '/+sk-0123456789';
 const chat = () => ({
 	sendChunk: () => undefined,
-	continueOnFail: () => false,
-	getNode: () => NODE,
+	continuesOnFail: () => false,
+	node: NODE,
+	keys: [KEY],
+	service: () => ({ isKnown: () => false }),
+	withoutSecrets: <T>(value: T) => value,
 });
 
 /** The chunks of a stream; each piece in an event of its own, or all in one. */
@@ -688,18 +692,18 @@ export const READERS: readonly Reader[] = [
 	}),
 	row('shared/files#fieldNames', (text) => () => fieldNames(text, 'Images')),
 	row('shared/run#maskOf', (text) => {
-		const mask = maskOf([['API Key', '/+sk-0123456789']]);
+		const mask = maskOf([['API Key', KEY]]);
 		return () => maskIn({ text, [text]: [text] }, mask);
 	}),
 	row(
 		'shared/run#maskOf',
 		(text) => {
-			const mask = maskOf([['API Key', '/+sk-0123456789']]);
+			const mask = maskOf([['API Key', KEY]]);
 			return () => maskIn({ text: text.replaceAll(/.{10}/g, '/+sk-012…') }, mask);
 		},
 		'a text of cuts',
 	),
-	row('shared/run#begunIn', (text) => () => begunIn(text, '/+sk-0123456789')),
+	row('shared/run#begunIn', (text) => () => begunIn(text, KEY)),
 	row('shared/run#toNodeError', (text) => () => [
 		toNodeError(chat() as never, failure(text), 0),
 		errorFacts(failure(text)),
@@ -708,7 +712,7 @@ export const READERS: readonly Reader[] = [
 	row(
 		'shared/run#begunIn',
 		(text) => () => {
-			const shown = shownInStream(chat() as never, () => false);
+			const shown = shownInStream([KEY], () => false);
 			return pieces(text).map((piece) => shown(piece));
 		},
 		'in a chat',
@@ -775,6 +779,8 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/run#visitorFacts',
 		'shared/run#errorLine',
 		'shared/run#sentencesOf',
+		'shared/chat#shownInStream',
+		'shared/wait#describeLost',
 	],
 	'it passes the text on, or looks at its kind, its length or its beginning': [
 		'client/chat#applyStarted',
@@ -797,7 +803,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/wait#checkTaskId',
 		'client/video#maxReferences',
 		'SuperAssistant#readSession',
-		'WaitForVideo#named',
 		'client#requestError',
 		'shared/chat#showNotice',
 		'shared/chat#isOfVisitor',
@@ -805,17 +810,14 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/chat#recall',
 		'shared/chat#replyFields',
 		'shared/chat#readQuestion',
-		'shared/chat#setCustomData',
 		'shared/wait#notCreated',
 		'shared/wait#refusedCreation',
 		'client/video/poll#pollSummary',
 		'client/video/poll#withWords',
 		'shared/files#binaryFile',
 		'shared/files#hashOfFile',
-		'shared/files#isSignedUrl',
 		'shared/files#checkHttpUrl',
 		'shared/wait#askOnce',
-		'shared/run#addLastRun',
 		'shared/run#blocked',
 		'shared/run#failureJson',
 		'shared/run#stoppingError',
@@ -823,6 +825,11 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/run#checkPrompt',
 		'shared/run#parseModel',
 		'shared/run#isSingleOutput',
+		'shared/chat#trimChats',
+		'shared/engine#isSignedUrl',
+		'shared/engine#lookup',
+		'shared/engine#ssrfErrorName',
+		'shared/engine#toStream',
 	],
 	'its text is our own, or of a fixed list': [
 		'client#emptyText',
@@ -834,8 +841,10 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/files#signedFileUrl',
 		'shared/form',
 		'shared/ledger',
-		'shared/run#hint',
-		'shared/run#mentionOnce',
+		'shared/engine#entered',
+		'shared/engine#missing',
+		'shared/engine#oneOf',
+		'shared/run#toHint',
 		'shared/run#nodeState',
 		'shared/run#withoutKeys',
 	],
@@ -857,6 +866,8 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/chat#appField',
 		'shared/run#isOwn',
 		'shared/run#mapItems',
-		'shared/run#trace',
+		'shared/engine#adapt',
+		'shared/engine#linkedToPlaces',
+		'shared/run#joinedAttributes',
 	],
 };

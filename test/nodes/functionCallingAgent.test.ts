@@ -924,7 +924,7 @@ test.each([
 	[
 		'nobody, as the schedule of the workflow has started it: the execution fails',
 		'Schedule',
-		'Stopped has no connection, and 1 conversation left through it',
+		'Stopped has no connection, and 1 conversation left through it. With Stopped connected, a Retry with the currently saved workflow sends them out again, free of charge',
 	],
 ])('a conversation that reaches a limit is seen by %s', async (_name, start, failure) => {
 	addChatTrigger();

@@ -2,7 +2,8 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { readToolCall, toolCall } from '../../nodes/client/chat/toolCalls';
 import { readToolNodes } from '../../nodes/FunctionCallingAgent/tools';
-import { strictContext } from '../support/strictContext';
+import { setRun } from '../../nodes/shared/run/run';
+import { strictContext, strictRun } from '../support/strictContext';
 
 // Only a complete n8n has its SDK for AI nodes.
 jest.mock('../../nodes/shared/chat/aiNodeSdk', () => ({
@@ -38,15 +39,14 @@ const read = async (
 	executionOrder = 'v1',
 ) => {
 	const engine = { runExecutionData: undefined, workflow: { settings: { executionOrder } } };
-	return await readToolNodes(
-		strictContext({
-			getContext: () => ({}),
-			addExecutionHints: (...all) => void hints.push(...all.map(({ message }) => message)),
-			getInputConnectionData: () => Promise.resolve(connected),
-			getInputSourceData: getInputSourceData as IExecuteFunctions['getInputSourceData'],
-			...engine,
-		}),
-	);
+	const context = strictContext({
+		getContext: () => ({}),
+		getInputConnectionData: () => Promise.resolve(connected),
+		getInputSourceData: getInputSourceData as IExecuteFunctions['getInputSourceData'],
+		...engine,
+	});
+	setRun(context, strictRun({ hint: (message) => void hints.push(message) }));
+	return await readToolNodes(context);
 };
 
 test('tools are declared, each with its node', async () => {

@@ -1,7 +1,10 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { applyReport, startPoll } from '../../nodes/client/video/poll/task';
+import { n8nClock } from '../../nodes/shared/engine/clock';
+import { setRun } from '../../nodes/shared/run/run';
 import { pollProgress } from '../../nodes/shared/wait/poll';
+import { strictRun } from '../support/strictContext';
 
 let nowMs: number;
 let texts: string[];
@@ -19,11 +22,10 @@ beforeEach(() => {
 		getNode: () => ({ name: 'Wait' }),
 		getExecutionCancelSignal: () => undefined,
 		sendMessageToUI: jest.fn(),
-		addExecutionHints: jest.fn(),
-	};
-	progress = pollProgress(context as unknown as IExecuteFunctions, (text) =>
-		texts.push(text.trim()),
-	);
+	} as unknown as IExecuteFunctions;
+	const clock = n8nClock(context);
+	setRun(context, strictRun({ clock, withoutSecrets: (value) => value, hint: jest.fn() }));
+	progress = pollProgress(context, (text) => texts.push(text.trim()));
 });
 afterEach(() => {
 	jest.restoreAllMocks();

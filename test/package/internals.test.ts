@@ -12,7 +12,7 @@ import { ENGINE, engineExports, NEEDS_NOTHING } from '../engine/engineExports';
 
 const PINNED = join(PINNED_HOME, 'node_modules');
 /** What leaves soon. */
-const EXCEPTED = /^nodes\/shared\/ledger\//;
+const EXCEPTED = 'nodes/shared/ledger/';
 
 /** Fields of n8n, as names of properties, variables and keys. */
 const FIELDS = new Set([
@@ -82,7 +82,7 @@ const files = (folder: string) =>
 
 test('only the folder for n8n touches what n8n does not promise', () => {
 	const others = files('nodes').filter(
-		(file) => !file.startsWith(ENGINE) && !EXCEPTED.test(file),
+		(file) => !file.startsWith(ENGINE) && !file.startsWith(EXCEPTED),
 	);
 	expect(others.length).toBeGreaterThan(80);
 	expect(

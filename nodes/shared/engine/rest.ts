@@ -3,6 +3,7 @@ import type { IExecuteData, IExecuteFunctions, INodeExecutionData } from 'n8n-wo
 import { fromSaved, type SavedError, type ServiceError } from '../../client/errors';
 import { shorten } from '../../client/json';
 import { internalsOf } from './internals';
+import { LOOP } from './nodeTypes';
 import { runsOf } from './runs';
 import { canPlanRuns, stackOf } from './stack';
 import { isToolRun } from './toolRun';
@@ -70,11 +71,14 @@ export function canLeave(context: IExecuteFunctions): boolean {
 	if (context.continueOnFail() || isToolRun(context) || !canPlanRuns(context)) return false;
 	if (runExecutionData?.parentExecution?.shouldResume === true) return false;
 	const { name: own } = context.getNode();
-	const before = context.getParentNodes(own).map(({ name }) => name);
-	return context.getChildNodes(own).every(({ name, type }) => {
+	// By names: a connection may lead from a node that has been removed.
+	const before = workflow?.getParentNodes?.(own) ?? [];
+	const after = workflow?.getChildNodes?.(own) ?? [];
+	return after.every((name) => {
 		const inputs = workflow?.connectionsByDestinationNode?.[name]?.['main'] ?? [];
 		const wired = inputs.filter((wires) => (wires?.length ?? 0) > 0);
-		return !before.includes(name) && !type.endsWith('.splitInBatches') && wired.length < 2;
+		const isLoop = workflow?.nodes?.[name]?.type === LOOP;
+		return !before.includes(name) && !isLoop && wired.length < 2;
 	});
 }
 
