@@ -133,7 +133,8 @@ export async function openSession(
 			await write(...steps).catch((error: unknown) => {
 				hint(errorLine(error as Error));
 			});
-			await trimChats(run, SESSION_TABLE, owner.session_key);
+			for (const table of [SESSION_TABLE, CALL_TABLE])
+				await trimChats(run, table, owner.session_key);
 		},
 	};
 }

@@ -275,7 +275,7 @@ test('an invalid item stops the node before anything is sent', async () => {
 test('the signed URL of a file expires after one hour', () => {
 	const file = { id: 'filesystem:a', mimeType: 'image/png', data: '' };
 	const run = {
-		items: () => [{ json: {}, binary: { photo: file } }],
+		mainItems: () => [{ json: {}, binary: { photo: file } }],
 		sign: (_file: unknown, expiresIn: string) =>
 			`https://n8n.example.com/signed?expires=${expiresIn}`,
 	};

@@ -33,12 +33,12 @@ export function fieldNames(entered: unknown, field: string): string[] {
  * @throws InputError when the item has no such file.
  */
 export function binaryFile(
-	{ items }: Pick<Run, 'items'>,
+	{ mainItems }: Pick<Run, 'mainItems'>,
 	itemIndex: number,
 	property: string,
 	field: string,
 ): IBinaryData {
-	const { binary = {} } = items()[itemIndex]!;
+	const { binary = {} } = mainItems()[itemIndex]!;
 	if (Object.hasOwn(binary, property)) return binary[property]!;
 	const problem = `has the name ${oneLine(property)}, but the item has no such binary field`;
 	const names = Object.keys(binary).map(oneLine).join(', ');
@@ -52,7 +52,7 @@ export function binaryFile(
  * @throws InputError when the item has no such file, when n8n has not stored the file, as in memory mode and from a Code node that returns base64, or has no address that the service can reach.
  */
 export function signedFileUrl(
-	run: Pick<Run, 'items' | 'sign'>,
+	run: Pick<Run, 'mainItems' | 'sign'>,
 	itemIndex: number,
 	property: string,
 	{ field, allowPrivate }: PublicUrlOptions,

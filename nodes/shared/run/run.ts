@@ -47,6 +47,7 @@ export async function openRun(given: NodeContext) {
 	const { isStreaming } = context as Partial<IExecuteFunctions>;
 	const isStreamed = isStreaming?.call(context) === true;
 	const node = context.getNode();
+	const isTool = isToolRun(context);
 	const service = await settled(readService(context));
 	const { mask, keys } = 'value' in service ? service.value : { mask: NO_MASK, keys: [] };
 	const withoutSecrets = <T>(value: T) => maskIn(value, mask);
@@ -61,7 +62,7 @@ export async function openRun(given: NodeContext) {
 		node,
 		workflowId: context.getWorkflow().id ?? '',
 		/** Whether the node runs as a tool of an agent. */
-		isTool: isToolRun(context),
+		isTool,
 		reader,
 		/** The first item of each run of the Chat Trigger that has started this execution. */
 		messages: chatMessages(context),
@@ -92,8 +93,10 @@ export async function openRun(given: NodeContext) {
 		/** Runs steps on a data table, see `onTable`. */
 		onTable: async (schema: TableSchema, ...steps: readonly Step[]) =>
 			await onTable(context, schema, ...steps),
-		/** The input items. Those of a sub-node are otherwise the ones of its own connection. */
-		items: () => context.getInputData(0, NodeConnectionTypes.Main),
+		/** The input items. A sub-node has those of its own connection: n8n's MCP trigger passes a tool its arguments there. */
+		items: () => context.getInputData(),
+		/** The items of the main input, which have the files: of a sub-node those of its agent. */
+		mainItems: () => context.getInputData(0, NodeConnectionTypes.Main),
 		/** Whether failed items go on, as *On Error* says. */
 		continuesOnFail: () => context.continueOnFail(),
 		/** A parameter of an item as it was entered, its expression evaluated. */
