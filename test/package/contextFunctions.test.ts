@@ -11,7 +11,7 @@ import { ROOT } from '../../lab/paths';
 
 const NODES = join(ROOT, 'nodes');
 /** By the folder of a node, how many there may be. */
-const MAXIMA = { ChatCompletion: 65, CreateVideo: 122, FunctionCallingAgent: 80 };
+const MAXIMA = { ChatCompletion: 65, CreateVideo: 122, FunctionCallingAgent: 81 };
 const fileOf = (node: string) => join(NODES, node, `${node}.node.ts`);
 
 const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), (file) =>
