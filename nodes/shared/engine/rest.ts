@@ -55,11 +55,15 @@ const markOf = ({ metadata }: IExecuteData) =>
 const isEnd = (context: IExecuteFunctions) => (entry: IExecuteData) =>
 	markOf(entry)?.execution === context.getExecutionId();
 
+/** Expressions that read an item by its index, or the whole input: in a run of a part they read another one. */
+const BY_INDEX = /\$(itemIndex|position|runIndex|items\b|input\s*\.\s*(all|first|last)\b)/;
+
 /**
  * Whether items of this run can be the input of another run of the node, which fails when all others have run. Otherwise
  * the node fails itself: its Retry then has all items. So it is
  * - in Loop Over Items and before it: it keeps its place in the execution, and a Retry would come out of *Done* at once;
  * - before a node with several wired inputs: what its other inputs had is used up by then;
+ * - where an expression of the node reads items by index: it would pay for another one;
  * - in a sub-workflow whose caller waits: the Retry of the caller runs it with all items;
  * - in n8n's engine 2.0, whose steps have a stack that nothing reads; it has no hooks.
  *
@@ -70,7 +74,8 @@ export function canLeave(context: IExecuteFunctions): boolean {
 	const { runExecutionData, workflow } = internalsOf(context);
 	if (context.continueOnFail() || isToolRun(context) || !canPlanRuns(context)) return false;
 	if (runExecutionData?.parentExecution?.shouldResume === true) return false;
-	const { name: own } = context.getNode();
+	const { name: own, parameters } = context.getNode();
+	if (BY_INDEX.test(JSON.stringify(parameters))) return false;
 	// By names: a connection may lead from a node that has been removed.
 	const before = workflow?.getParentNodes?.(own) ?? [];
 	const after = workflow?.getChildNodes?.(own) ?? [];
