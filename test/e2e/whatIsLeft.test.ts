@@ -151,14 +151,20 @@ const ROWS: readonly (readonly [string, Row])[] = [
 			after: { Next: merged },
 		},
 	]),
-	[
-		"a prompt that reads $('Rows').item",
+	...[
+		"$('Rows').item.json.shot",
+		'$node["Rows"].json.shot',
+		"$('Rows').all()[$itemIndex].json.shot",
+		"$('Rows').itemMatching($itemIndex).json.shot",
+		'$items("Rows")[$thisItemIndex].json.shot',
+	].map((read): readonly [string, Row] => [
+		`a prompt that reads ${read}`,
 		{
 			nodes: [
 				start,
 				rows('Rows', SHOTS),
 				node('Other', base('set'), 3.4, { parameters: { mode: 'raw', jsonOutput: '{}' } }),
-				create({ prompt: "={{ $('Rows').item.json.shot }}" }),
+				create({ prompt: `={{ ${read} }}` }),
 				noOp('Next'),
 			],
 			wires: {
@@ -172,6 +178,27 @@ const ROWS: readonly (readonly [string, Row])[] = [
 			first: {},
 			after: { Next: SHOTS },
 			sent: [...SHOTS, 'd'].sort(),
+		},
+	]),
+	[
+		'a task ID that is read by its index',
+		{
+			nodes: [
+				start,
+				rows('Rows', SHOTS),
+				create(),
+				node('Other', base('set'), 3.4, { parameters: { mode: 'raw', jsonOutput: '{}' } }),
+				node('Wait', 'n8n-nodes-agent-video.waitForVideo', 1, {
+					parameters: { taskId: '={{ $node["Create"].json.task_id }}' },
+					credential: 'Emulator',
+				}),
+				noOp('Next'),
+			],
+			wires: { ...LINE, Create: [['Other']], Other: [['Wait']], Wait: [['Next']] },
+			faults: [FILE_GONE],
+			failure: /^Wait: 1 of 5 videos failed/,
+			first: {},
+			after: { Next: SHOTS },
 		},
 	],
 	[

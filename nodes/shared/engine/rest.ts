@@ -55,8 +55,14 @@ const markOf = ({ metadata }: IExecuteData) =>
 const isEnd = (context: IExecuteFunctions) => (entry: IExecuteData) =>
 	markOf(entry)?.execution === context.getExecutionId();
 
-/** Expressions that read an item by its index, or the whole input: in a run of a part they read another one. */
-const BY_INDEX = /\$(itemIndex|position|runIndex|items\b|input\s*\.\s*(all|first|last)\b)/;
+/**
+ * What expressions read by the index of the item or the run, or from the whole input: in a run of a part another item. `$node` too:
+ * it takes the item of the same index, not the linked one.
+ *
+ * n8n 2.41.1, n8n-workflow/dist/cjs/workflow-data-proxy.js (getDataProxy, nodeDataGetter)
+ */
+const BY_INDEX =
+	/\$((this)?(itemIndex|runIndex|item|items|node|position)\b|input\W+(all|first|last)\b)/i;
 
 /**
  * Whether items of this run can be the input of another run of the node, which fails when all others have run. Otherwise
@@ -88,8 +94,8 @@ export function canLeave(context: IExecuteFunctions): boolean {
 }
 
 /**
- * Makes items of this run the input of another run of the node, in place of an earlier one if `instead` is set. n8n has no
- * function for that: the run is put at the end of its stack, with a mark in `metadata`, which n8n saves with the execution.
+ * Makes items of this run the input of another run of the node. n8n has no function for that: the run is put at the
+ * end of its stack, with a mark in `metadata`, which n8n saves with the execution.
  *
  * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (nodeExecutionStack)
  * Without it: the node ends without an error where the stack is missing; without the metadata the run is an ordinary one.
