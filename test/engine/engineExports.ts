@@ -23,6 +23,8 @@ export interface EngineExport {
 	readonly file: string;
 	readonly name: string;
 	readonly doc: string;
+	/** The file of n8n that it was read in, below its node_modules. */
+	readonly read: string | undefined;
 }
 
 /** All exports of the folder but types. */
@@ -37,7 +39,9 @@ export function engineExports(): readonly EngineExport[] {
 			const isExported = modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
 			if (isType || isExported !== true) return [];
 			const [, name = ''] = /(?:function|const|class) (\w+)/.exec(statement.getText()) ?? [];
-			return [{ file, name, doc: statement.getFullText().split('*/')[0]! }];
+			const doc = statement.getFullText().split('*/')[0]!;
+			const [, read] = /\* n8n \d+\.\d+\.\d+, (\S+\.js)\b/.exec(doc) ?? [];
+			return [{ file, name, doc, read }];
 		});
 	});
 }

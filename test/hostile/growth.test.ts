@@ -8,10 +8,10 @@ const MEGABYTE = 2 ** 20;
 /** How much more a hostile text may cost than an ordinary one of the same length. */
 const MAX_RATIO = 50;
 /**
- * How much more a text may cost than one of a sixteenth of its length: 16 is linear, 256 is quadratic. Garbage collection
- * makes it up to 50 where a text becomes a million values.
+ * How much more a text may cost than one of a quarter of its length: 4 is linear, 16 is quadratic. Quadratic work shows in
+ * both steps from a sixteenth to the whole; garbage collection and fresh memory, which a long text needs, in one of them.
  */
-const MAX_GROWTH = 80;
+const MAX_STEP = 9;
 /**
  * CPU time that is fast, whatever it is compared with, in microseconds: a reader that looks at the length alone takes one
  * microsecond for an ordinary text, and a garbage collection takes thousands.
@@ -24,6 +24,7 @@ const TOO_SLOW = 2_000_000;
 interface Sizes {
 	readonly name: string;
 	readonly whole: string;
+	readonly quarter: string;
 	/** A sixteenth: quadratic work shows in it before it takes minutes. */
 	readonly short: string;
 }
@@ -31,6 +32,7 @@ interface Sizes {
 const sizesOf = (name: string, of: (length: number) => string): Sizes => ({
 	name,
 	whole: of(MEGABYTE),
+	quarter: of(MEGABYTE / 4),
 	short: of(MEGABYTE / 16),
 });
 const HOSTILE = HOSTILE_TEXTS.map(({ name, of }) => sizesOf(name, of));
@@ -86,17 +88,25 @@ async function isParsing(reader: Reader, text: string, micros: number): Promise<
 /** What is wrong with the growth of the cost from the short text to the whole one, if anything. */
 async function badGrowth(
 	reader: Reader,
-	{ whole, short }: Sizes,
+	{ whole, quarter, short }: Sizes,
 	micros: number,
 ): Promise<string[]> {
 	if (micros < NOISE) return [];
-	const times = async (cost: number) => cost / (await steadyCost(reader.read, short));
+	/** By how much both steps exceed what is allowed, if they do. */
+	async function steps(cost: number): Promise<readonly number[] | undefined> {
+		const middle = await steadyCost(reader.read, quarter);
+		if (cost < MAX_STEP * middle) return undefined;
+		const least = await steadyCost(reader.read, short);
+		return middle < MAX_STEP * least ? undefined : [middle / least, cost / middle];
+	}
 	// The second measurement decides.
-	if ((await times(micros)) < MAX_GROWTH) return [];
+	if ((await steps(micros)) === undefined) return [];
 	const second = await steadyCost(reader.read, whole);
-	const again = await times(second);
-	if (again < MAX_GROWTH || (await isParsing(reader, whole, second))) return [];
-	return [`${Math.round(again)} times a sixteenth of it`];
+	const again = await steps(second);
+	if (again === undefined || (await isParsing(reader, whole, second))) return [];
+	return [
+		`${again.map((each) => Math.round(each)).join(' and then ')} times for four times the text`,
+	];
 }
 
 test.each(READERS.map((reader) => [`${reader.of} ${reader.where ?? ''}`.trim(), reader] as const))(

@@ -57,8 +57,9 @@ export function unevaluatedText(parameters: unknown, field = ''): InputError | u
 		const problem = `has the text ${oneLine(`{{${meant}}}`)}, which n8n does not evaluate`;
 		return new InputError(label, problem, 'Switch the field from Fixed to Expression');
 	}
+	if (!isOpen || expressions.length === 0) return undefined;
 	const hasMore = rest.includes('}}') && rest.split('}').length > rest.split('{').length;
-	if (!isOpen || expressions.length === 0 || !hasMore) return undefined;
+	if (!hasMore) return undefined;
 	return new InputError(
 		label,
 		'has }} outside of its expression',

@@ -40,19 +40,18 @@ export function maskOf(named: readonly (readonly [name: string, secret: string])
 			[...new Set(spellingsOf(secret))].map((text) => [text, `[masked: ${name}]`] as const),
 		);
 	return (text) => {
-		let masked = rows.reduce((rest, [secret, by]) => rest.replaceAll(secret, by), text);
-		let at = masked.lastIndexOf(CUT);
-		for (let left = MAX_CUTS; at > 0 && left > 0; left--) {
-			const before = masked.slice(0, at);
-			for (const [secret, by] of rows) {
-				const begun = begunIn(before, secret);
-				if (begun < MIN_BEGUN) continue;
-				masked = before.slice(0, -begun) + by + masked.slice(at);
-				break;
-			}
-			at = masked.lastIndexOf(CUT, at - 1);
+		let rest = rows.reduce((masked, [secret, by]) => masked.replaceAll(secret, by), text);
+		// From the end: no text is built again for each cut.
+		const behind: string[] = [];
+		for (let left = MAX_CUTS; left > 0; left--) {
+			const at = rest.lastIndexOf(CUT);
+			if (at <= 0) break;
+			const before = rest.slice(0, at);
+			const found = rows.find(([secret]) => begunIn(before, secret) >= MIN_BEGUN);
+			behind.unshift(found?.[1] ?? '', rest.slice(at));
+			rest = found === undefined ? before : before.slice(0, -begunIn(before, found[0]));
 		}
-		return masked;
+		return rest + behind.join('');
 	};
 }
 
