@@ -15,7 +15,7 @@ import { openedRun } from '../shared/run/run';
 import type { Limit } from '../shared/ledger/limit';
 import { TASK_TABLE } from '../shared/ledger/taskTable';
 import { nodeState } from '../shared/run/nodeContext';
-import { isToolRun } from '../shared/engine/toolRun';
+import { isToolRun } from '../shared/engine/nodeRun';
 
 import type { ValuesOf } from '../shared/form/form';
 import { toWantedFiles } from '../shared/wait/options';

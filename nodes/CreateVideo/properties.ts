@@ -22,7 +22,7 @@ import {
 } from '../shared/form/form';
 import type { KeyConflict } from '../shared/ledger/call';
 import { taskLedgerField } from '../shared/ledger/ledgerOption';
-import { isToolRun } from '../shared/engine/toolRun';
+import { isToolRun } from '../shared/engine/nodeRun';
 import { checkKey, checkNotRounded, parseModel } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
 import { downloadFields, fileFields, maximumWaitField } from '../shared/wait/options';

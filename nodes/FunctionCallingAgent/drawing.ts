@@ -9,10 +9,10 @@ import {
 	JOINING,
 	LOOP,
 	PASSING,
-} from '../shared/engine/nodeTypes';
-import { runDataOf } from '../shared/engine/runs';
+	workflowOf,
+} from '../shared/engine/workflow';
+import { runDataOf } from '../shared/engine/nodeRun';
 import { canPlanRuns } from '../shared/engine/stack';
-import { workflowOf } from '../shared/engine/workflow';
 import { textOf } from '../shared/chat/schemaForm';
 import { FIRST_TOOL, isSingleOutput, isToolOutput } from '../shared/run/toolCall';
 import type { ToolEntry } from './properties';

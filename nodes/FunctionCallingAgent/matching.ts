@@ -20,9 +20,8 @@ import type {
 } from 'n8n-workflow';
 
 import { isJsonObject } from '../client/json';
-import { asksPerson, batchOutput, FOREIGN, LOOP } from '../shared/engine/nodeTypes';
-import { runDataOf, sourceOf } from '../shared/engine/runs';
-import { workflowOf } from '../shared/engine/workflow';
+import { asksPerson, batchOutput, FOREIGN, LOOP, workflowOf } from '../shared/engine/workflow';
+import { runDataOf, sourceOf } from '../shared/engine/nodeRun';
 import { isToolOutput } from '../shared/run/toolCall';
 import type { Call } from './state';
 import { ENVELOPE } from './tools';

@@ -12,7 +12,7 @@ import { asJson, objectOf } from '../client/json';
 import { showNotice } from '../shared/chat/chatStream';
 import { memoryKeyOf } from '../shared/chat/memory';
 import { readQuestion } from '../shared/chat/messages';
-import { stopOnError } from '../shared/engine/nodeSettings';
+import { stopOnError } from '../shared/engine/nodeRun';
 import { isSingleOutput } from '../shared/run/toolCall';
 import { failureJson, toNodeError, visitorText } from '../shared/run/nodeErrors';
 import { openedRun } from '../shared/run/run';

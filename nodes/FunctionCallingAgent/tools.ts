@@ -7,7 +7,7 @@ import { rejectMistakes } from '../client/errors';
 import { asJson, isJsonObject } from '../client/json';
 import { loadAiNodeSdk, toDeclaration, toolNames } from '../shared/chat/aiNodeSdk';
 import { readSchema, textOf } from '../shared/chat/schemaForm';
-import { sourceOf } from '../shared/engine/runs';
+import { sourceOf } from '../shared/engine/nodeRun';
 import { workflowOf } from '../shared/engine/workflow';
 import type { agentForm, ToolEntry } from './properties';
 import { openedRun } from '../shared/run/run';

@@ -4,9 +4,8 @@ import { readResult, valueOf } from '../client/concurrency';
 import type { PollState } from '../client/video/poll/pollTasks';
 
 import { showItems } from '../shared/chat/chatStream';
-import { ignoreAlwaysOutputData } from '../shared/engine/nodeSettings';
+import { ignoreAlwaysOutputData, isToolRun } from '../shared/engine/nodeRun';
 import { canLeave, linkedToPlaces } from '../shared/engine/rest';
-import { isToolRun } from '../shared/engine/toolRun';
 import { isConnected } from '../shared/engine/workflow';
 import { checkNotRounded } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';

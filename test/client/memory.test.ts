@@ -1,4 +1,4 @@
-import { isSignedUrl } from '../../nodes/shared/engine/signedUrl';
+import { isSignedUrl } from '../../nodes/shared/engine/request';
 import {
 	checkOrder,
 	lastTurn,

@@ -28,7 +28,7 @@ import {
 	toKeep,
 } from '../../nodes/client/chat/messages';
 import { fieldNames } from '../../nodes/shared/files/signedFileUrl';
-import { isSignedUrl } from '../../nodes/shared/engine/signedUrl';
+import { isSignedUrl } from '../../nodes/shared/engine/request';
 import {
 	checkTools,
 	extraFields,

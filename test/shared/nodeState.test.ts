@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteData, IExecuteFunctions, INode } from 'n8n-wo
 
 import { nodeState } from '../../nodes/shared/run/nodeContext';
 import { executionOf } from '../../nodes/shared/engine/execution';
-import { isTriedAgain } from '../../nodes/shared/engine/tries';
+import { isTriedAgain } from '../../nodes/shared/engine/nodeRun';
 import { strictContext } from '../support/strictContext';
 
 test('values are stored in the node context, each under its key, until they are cleared', () => {

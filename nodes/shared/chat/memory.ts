@@ -6,7 +6,7 @@ import type { ChatMessage } from '../../client/chat/types';
 import { keyedMutex, settled, valueOf, type Settled } from '../../client/concurrency';
 import { InputError } from '../../client/errors';
 import { oneLine } from '../../client/values';
-import { isSignedUrl } from '../engine/signedUrl';
+import { isSignedUrl } from '../engine/request';
 import type { ValuesOf } from '../form/form';
 import type { Condition, Row, TableSchema } from '../engine/dataTable';
 import { errorLine } from '../run/nodeErrors';

@@ -3,11 +3,9 @@ import type { IExecuteData, IExecuteFunctions, INodeExecutionData } from 'n8n-wo
 import { fromSaved, type SavedError, type ServiceError } from '../../client/errors';
 import { shorten } from '../../client/json';
 import { internalsOf } from './internals';
-import { LOOP } from './nodeTypes';
-import { runsOf } from './runs';
-import { canPlanRuns, stackOf } from './stack';
-import { isToolRun } from './toolRun';
-import { startWaitingNode } from './waitingNode';
+import { LOOP } from './workflow';
+import { isToolRun, runsOf } from './nodeRun';
+import { canPlanRuns, stackOf, startWaitingNode } from './stack';
 
 /** Key of the mark in the metadata of an entry of n8n's stack. */
 const MARK = 'agent_video_rest';

@@ -1,5 +1,6 @@
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
 
+import { isJsonObject, objectOf } from '../../client/json';
 import { internalsOf } from './internals';
 
 /**
@@ -37,4 +38,74 @@ export function isConnected(context: IExecuteFunctions, output: number): boolean
 	const { connections, destination } = workflowOf(context);
 	if (connections === undefined || destination !== undefined) return true;
 	return (connections[context.getNode().name]?.['main']?.[output] ?? []).length > 0;
+}
+
+/**
+ * Loop Over Items, which keeps the items of its earlier runs, as another node of the same type does.
+ *
+ * n8n 2.41.1, n8n-nodes-base/dist/nodes/SplitInBatches/v3/SplitInBatchesV3.node.js
+ * Without it: its rules about the drawing are not checked.
+ */
+export const LOOP = 'n8n-nodes-base.splitInBatches';
+
+/**
+ * The output of Loop Over Items for the items of a batch.
+ *
+ * n8n 2.41.1, n8n-nodes-base/dist/nodes/SplitInBatches/v2/SplitInBatchesV2.node.js
+ * Without it: a right loop in a branch is rejected, before anything is sent.
+ */
+export function batchOutput(typeVersion: number): number {
+	return typeVersion < 3 ? 0 : 1;
+}
+
+/**
+ * The type and mode of nodes that pass on whatever they get.
+ *
+ * n8n 2.41.1, n8n-nodes-base/dist/nodes/Merge/v3/actions/versionDescription.js
+ * Without it: an answer that leads back without an end is stopped after some rounds, and not before the first.
+ */
+export const PASSING =
+	/^n8n-nodes-base\.((noOp|set|renameKeys|dateTime|wait|aggregate|sort) |merge append$)/;
+
+/**
+ * The type and modes of nodes that output nothing without items at each of their inputs.
+ *
+ * n8n 2.41.1, n8n-nodes-base/dist/nodes/Merge/v3/actions/versionDescription.js
+ * Without it: such a branch brings no result, which is an error at the end of the execution.
+ */
+export const JOINING =
+	/^n8n-nodes-base\.merge (chooseBranch|combine (combineAll|combineByPosition (?!.*true)|combineByFields (keepMatches|enrich)))/;
+
+/**
+ * The type and mode of nodes that run foreign code once for all items. Where the code makes no links, n8n links what comes out
+ * by position.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (assignPairedItems)
+ * Without it: the result of one call may be taken for that of another.
+ */
+export const FOREIGN =
+	/^n8n-nodes-base\.(code (?!runOnceForEachItem)|executeWorkflow (?!each)|function )/;
+
+/**
+ * Whether a node passes its items on when a person, or another system, has answered.
+ *
+ * n8n 2.41.1, n8n-nodes-base/dist/nodes/Wait/Wait.node.js
+ * Without it: a loop through such a node is rejected, or ends after some rounds.
+ */
+export function asksPerson({ type, disabled, parameters }: INode): boolean {
+	const { operation, resume } = parameters;
+	const text = `${String(operation)} ${String(resume)} ${type}`;
+	const answered = /^(sendAndWait|dispatchAndWait) | (webhook|form) |\.(form|respondToWebhook)$/;
+	return disabled !== true && answered.test(text);
+}
+
+/**
+ * Whether such a node goes on by itself after a time.
+ *
+ * n8n 2.41.1, n8n-nodes-base/dist/utils/sendAndWait/utils.js
+ * Without it: a loop through such a node ends after some rounds, and not before the first.
+ */
+export function hasTimeLimit({ parameters }: INode): boolean {
+	const { limitWaitTime = objectOf(parameters['options'])['limitWaitTime'] } = parameters;
+	return limitWaitTime === true || isJsonObject(limitWaitTime);
 }

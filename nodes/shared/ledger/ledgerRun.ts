@@ -4,7 +4,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { n8nClock } from '../engine/clock';
 import { placeOfItem } from '../engine/rest';
-import { isToolRun } from '../engine/toolRun';
+import { isToolRun } from '../engine/nodeRun';
 import { openedRun } from '../run/run';
 import type { Settled } from '../../client/concurrency';
 import { objectOf } from '../../client/json';

@@ -4,11 +4,9 @@ import { InputError, ServiceError } from '../../client/errors';
 import type { HttpPort, HttpRequest } from '../../client/ports';
 import { isPrivateUrl, knownHosts } from '../../client/http/publicUrl';
 import { sleepSlice } from '../engine/clock';
-import { requestWithCredential, ssrfErrorName } from '../engine/request';
-import { streamOf } from '../engine/stream';
+import { requestWithCredential, ssrfErrorName, streamOf } from '../engine/request';
 import { accountOf, readCredential } from './credential';
-import { isToolTooLate } from '../engine/toolRun';
-import { stopOnError } from '../engine/nodeSettings';
+import { isToolTooLate, stopOnError } from '../engine/nodeRun';
 import { CREDENTIAL, type NodeContext } from './nodeContext';
 import { deadlineError } from '../../client/http/failures';
 

@@ -4,8 +4,7 @@ import {
 	type INodeExecutionData,
 } from 'n8n-workflow';
 
-import { runDataOf } from '../engine/runs';
-import { isToolRun } from '../engine/toolRun';
+import { isToolRun, runDataOf } from '../engine/nodeRun';
 import { workflowOf } from '../engine/workflow';
 import type { NodeContext } from './nodeContext';
 import { isToolCall } from './toolCall';

@@ -8,9 +8,7 @@ import {
 import { settled, valueOf } from '../../client/concurrency';
 import { n8nClock } from '../engine/clock';
 import { onTable, type Step, type TableSchema } from '../engine/dataTable';
-import { runsOf } from '../engine/runs';
-import { isToolRun } from '../engine/toolRun';
-import { isTriedAgain } from '../engine/tries';
+import { isToolRun, isTriedAgain, runsOf } from '../engine/nodeRun';
 import { readService } from './host';
 import {
 	joinedAttributes,

@@ -9,7 +9,7 @@ import { InputError } from '../../client/errors';
 import { readJsonObject, send, unexpectedResponse } from '../../client/http/request';
 import { transportError } from '../../client/http/failures';
 import type { HttpPort } from '../../client/ports';
-import { testRequest } from '../engine/testRequest';
+import { testRequest } from '../engine/request';
 import { readCredential } from './credential';
 import { blocked } from './host';
 import { errorLine } from './nodeErrors';

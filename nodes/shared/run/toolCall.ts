@@ -1,7 +1,7 @@
 import { type IExecuteFunctions, type INode } from 'n8n-workflow';
 
 import { objectOf } from '../../client/json';
-import { runDataOf, sourceOf } from '../engine/runs';
+import { runDataOf, sourceOf } from '../engine/nodeRun';
 import { workflowOf } from '../engine/workflow';
 
 /** Index of the first output of Agent with Tools that has tool calls. */

@@ -10,7 +10,7 @@ import { hasVideo, type TaskReport } from '../../client/video/taskState';
 import { ofService } from '../../client/video/tasks';
 
 import { checkHttpUrl, downloadFile, hintMissingFiles, type StoredFile } from '../files/download';
-import { isToolRun } from '../engine/toolRun';
+import { isToolRun } from '../engine/nodeRun';
 import { mapItems } from '../run/mapItems';
 import { forTools } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';

@@ -4,7 +4,7 @@ import { InputError } from '../../client/errors';
 import { fileGroupField } from '../files/downloadLimits';
 import { notInTools } from '../form/fields';
 import { changedAll, count, number, toggle, trimmed, type ValuesOf } from '../form/form';
-import { isToolRun } from '../engine/toolRun';
+import { isToolRun } from '../engine/nodeRun';
 
 /** Maximum number of status polls at the same time. */
 export const pollConcurrencyField = count('Concurrency', {
