@@ -12,7 +12,7 @@ import { showItems } from '../shared/chat/chatStream';
 import { canLeave, linkedToPlaces } from '../shared/engine/rest';
 import { readBatching } from '../shared/form/callOptions';
 import { clearCallLog } from '../shared/ledger/callLog';
-import type { CallKind } from '../shared/ledger/call';
+import type { LedgerKind } from '../shared/ledger/call';
 import { taskLedger } from '../shared/ledger/ledgerOption';
 import type { Limit } from '../shared/ledger/limit';
 import { attemptOf } from '../shared/ledger/paidCall';
@@ -155,7 +155,7 @@ function describeCompleted(tasks: readonly IDataObject[]): string {
 }
 
 /** Creations of videos in the task ledger. */
-const CREATIONS: CallKind<CreatedVideo> = {
+const CREATIONS: LedgerKind<CreatedVideo> = {
 	table: TASK_TABLE,
 	keptDays: 90,
 	field: 'Prompt',

@@ -6,7 +6,7 @@ import type { ChatCompletion } from '../client/chat/types';
 import { judge } from '../client/chat/verdict';
 import { readResult, settled, valueOf } from '../client/concurrency';
 import { emptyText, ServiceError } from '../client/errors';
-import { shorten } from '../client/json';
+import { oneLine, shown } from '../client/values';
 import { askForReply } from '../shared/chat/askForReply';
 import { mapChats, type SendText } from '../shared/chat/chatStream';
 import { finishReply } from '../shared/chat/finishReply';
@@ -14,27 +14,26 @@ import { itemsInOrder } from '../shared/chat/memory';
 import { imageUrls } from '../shared/chat/messages';
 import { appField, optionalFields } from '../shared/chat/requestOptions';
 import { toJsonFormat } from '../shared/chat/schemaForm';
-import type { Paid } from '../shared/ledger/call';
+import type { CallKind, Paid } from '../shared/ledger/call';
 import { clearCallLog } from '../shared/ledger/callLog';
 import { openCalls } from '../shared/ledger/paidCalls';
 import type { Run } from '../shared/run/run';
 import { assistantForm } from './properties';
-import { ASSISTANT_CALLS, openSession, readSession } from './sessionTable';
+import { openSession, readSession } from './sessionTable';
 
 /**
  * Calls the assistant once per item. Items of the same session run one after another; with live streaming all items do,
  * so that their texts do not mix.
  */
 export async function runSuperAssistant(run: Run): Promise<INodeExecutionData[][]> {
-	// The ledger keeps the replies.
+	// The call log keeps the replies.
 	const sessions = itemsInOrder<Paid<ChatCompletion>>(run, false);
 	const items = [...run.items().keys()];
 	const planned = items.map((item) => readResult(() => planCall(run, item)));
 	const sent = planned.flatMap((each) => ('value' in each ? [each.value] : []));
 	// A call may wait for another one of its session.
-	const ledger = { isOn: sent[0]?.options.callLedger ?? false, concurrency: 0 };
 	const calls = sent.map(({ call }) => call);
-	const opened = await settled(openCalls(run.context, ASSISTANT_CALLS, calls, ledger));
+	const opened = await settled(openCalls(run.context, CALLS, calls, LOG_ALONE));
 	const work = async (item: number, sendText?: SendText) => {
 		const paid = valueOf(opened);
 		const plan = valueOf(planned[item]!);
@@ -54,8 +53,12 @@ export async function runSuperAssistant(run: Run): Promise<INodeExecutionData[][
 	}
 }
 
-/** Characters of a message in the ledger, for a person: a call is recognized by a hash. n8n's tables have a common limit. */
-const MAX_STORED_MESSAGE = 2_000;
+/** Calls of super assistants. They are kept in the call log alone. */
+const CALLS: CallKind<ChatCompletion> = {
+	field: 'Message',
+	describe: ({ message }) => `the message "${oneLine(shown(message))}"`,
+};
+const LOG_ALONE = { isOn: false, concurrency: 0 };
 
 /**
  * What the form of an item says, with its call before it is sent, see `PlannedCall`. Nothing is read later.
@@ -77,12 +80,7 @@ export function planCall(run: Run, item: number) {
 			entered: [appCode, message, session, images],
 			files: images,
 			retryOutcomeUnknown: options.retries.retryOutcomeUnknown,
-			row: {
-				app_code: appCode.trim(),
-				session_key: session.key ?? '',
-				session_id: session.id ?? '',
-				message: shorten(message.trim(), MAX_STORED_MESSAGE),
-			},
+			row: { message: message.trim() },
 		},
 	};
 }
@@ -101,7 +99,7 @@ async function ask(
 	const app = appField(plan.appCode, run.service());
 	const images = imageUrls(run, plan.call.item, plan.images);
 	if (message.trim() === '' && images.length === 0) throw emptyText('Message');
-	const session = await openSession(run, plan, options.timeout * 1000);
+	const session = await openSession(run, plan);
 	let { id } = session;
 	const events: unknown[] = [];
 	const call: typeof askAssistant = async (http, { messages, ...rest }, ...more) => {

@@ -3,7 +3,6 @@ import { assistantRequestFields, callFields } from '../shared/chat/requestOption
 import { formatFields } from '../shared/chat/schemaForm';
 import { batchingField, safeRetryField } from '../shared/form/callOptions';
 import { choice, filledByModel, form, options, prompt, text } from '../shared/form/form';
-import { callLedgerField } from '../shared/ledger/ledgerOption';
 
 /** The form of Super Assistant. It has no model and no tools: the assistant chooses them itself (spec 2.1, 2.7). */
 export const assistantForm = form({
@@ -53,6 +52,5 @@ export const assistantForm = form({
 		batching: batchingField,
 		retries: safeRetryField,
 		...callFields,
-		callLedger: callLedgerField,
 	}),
 });

@@ -34,7 +34,6 @@ async function remember(text: string) {
 					message: 'Hi',
 					session: 'key',
 					sessionKey: 'chat-1',
-					options: { callLedger: false },
 				},
 			}),
 	);

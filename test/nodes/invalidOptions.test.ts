@@ -145,7 +145,6 @@ test.each<[string, IDataObject, string]>([
 	['createVideo', { waitUntilFinished: '={{ true }}' }, 'Wait Until Finished is {{ true }}'],
 	['createVideo', { options: { taskLedger: '={{ "on" }}' } }, 'Task Ledger is on'],
 	['waitForVideo', { options: { taskLedger: '={{ "on" }}' } }, 'Task Ledger is on'],
-	['superAssistant', { options: { callLedger: '={{ "yes" }}' } }, 'Call Ledger is yes'],
 	['chatCompletion', { options: { downloadMedia: '={{ 2 }}' } }, 'Download Media is 2'],
 	[
 		'createVideo',

@@ -83,15 +83,9 @@ const messagesOf = (body: unknown) =>
 	(body as { messages: [{ content: string }] }).messages[0].content;
 const sessions = () => bodies().map((body) => body['session_id']);
 const KEY = { app_code: 'demo-assistant', session_key: 'key chat-1' };
-/** The rows of the table of sessions; the table of calls has other columns. */
-const sessionRows = () => tables.rows.filter((row) => !('origin' in row));
-/** Assistant, key and session of each row; `claimed` or `reserved` as the session of a claim. */
+/** Assistant, key and session of each row. */
 const remembered = () =>
-	sessionRows().map((row) => [
-		row['app_code'],
-		row['session_key'],
-		row['session_id'] ?? row['status'],
-	]);
+	tables.rows.map((row) => [row['app_code'], row['session_key'], row['session_id']]);
 const byKey = (options: object = {}) => ({
 	session: 'key',
 	sessionKey: '={{ $json.customer }}',
@@ -244,7 +238,7 @@ describe('sessions', () => {
 	test('new: no session ID is sent', async () => {
 		await assist({ parameters: { session: 'new' } });
 		expect(sessions()).toStrictEqual([undefined]);
-		expect(sessionRows()).toHaveLength(0);
+		expect(tables.rows).toHaveLength(0);
 	});
 
 	test('by ID: the given session ID is sent', async () => {
@@ -347,9 +341,8 @@ describe('sessions', () => {
 		tables.operations.splice(0);
 		const { calls } = tables;
 		await assist({ parameters: byKey() });
-		// Before it and after it, the ledger of calls is written.
-		expect(tables.operations).toStrictEqual(['insert', 'get', 'insert', 'deleteRows']);
-		expect(tables.calls - calls).toBe(3);
+		expect(tables.operations).toStrictEqual(['get']);
+		expect(tables.calls - calls).toBe(1);
 	});
 
 	test.each([
@@ -367,14 +360,50 @@ describe('sessions', () => {
 		expect(remembered()).toStrictEqual([['demo-assistant', hashed, 's-1']]);
 	});
 
-	test('of several rows of a key the newest is used', async () => {
+	test('of several rows of a key the newest is used, and all are replaced', async () => {
 		tables.insert(
 			SESSION_TABLE,
 			{ ...KEY, account, session_id: 's-old' },
 			{ ...KEY, account, session_id: 's-new' },
+			{ ...KEY, account: 'other', session_id: 's-theirs' },
 		);
 		await assist({ parameters: byKey() });
 		expect(sessions()).toStrictEqual(['s-new']);
+		expect(remembered().map(([, , id]) => id)).toStrictEqual(['s-theirs', 's-0']);
+	});
+
+	test('of first messages at the same moment the session that is stored last stays', async () => {
+		const good = script;
+		const held: (() => void)[] = [];
+		script = (...args) => {
+			held.push(() => {
+				good(...args);
+			});
+			if (held.length === 2) for (const send of held.toReversed()) send();
+		};
+		const running = [1, 2].map(() => assist({ parameters: byKey() }));
+		await Promise.all(running);
+		script = good;
+		const newest = remembered().at(-1)!;
+		await assist({ parameters: byKey() });
+		expect(sessions()).toStrictEqual([undefined, undefined, newest[2]]);
+		expect(remembered()).toStrictEqual([['demo-assistant', 'key chat-1', 's-2']]);
+	});
+
+	test.each([null, ''])('a session_id that a person has cleared, %j, is none', async (id) => {
+		tables.insert(SESSION_TABLE, { ...KEY, account, session_id: id });
+		await assist({ parameters: byKey() });
+		expect(sessions()).toStrictEqual([undefined]);
+		expect(remembered()).toStrictEqual([['demo-assistant', 'key chat-1', 's-0']]);
+	});
+
+	test('a reply without a session leaves the one of the key', async () => {
+		tables.insert(SESSION_TABLE, { ...KEY, account, session_id: 's-old' });
+		script = (response) => {
+			events(response, CHUNKS);
+		};
+		await assist({ parameters: byKey() });
+		expect(remembered()).toStrictEqual([['demo-assistant', 'key chat-1', 's-old']]);
 	});
 
 	test('the session is remembered when the reply breaks off', async () => {
@@ -385,18 +414,11 @@ describe('sessions', () => {
 		expect(remembered()).toStrictEqual([['demo-assistant', 'key chat-1', 's-9']]);
 	});
 
-	test.each([
-		['without data tables', { disabled: true }, /It needs n8n 2 with data tables enabled/],
-		[
-			'with a full table',
-			{ fails: (operation: string) => (operation === 'insert' ? 'no space' : undefined) },
-			/no space/,
-		],
-	])('%s no request is sent, and the error has a hint', async (_name, trouble, reason) => {
-		Object.assign(tables, trouble);
+	test('without data tables no request is sent, and the error has a hint', async () => {
+		tables.disabled = true;
 		const { error } = await assist({ parameters: byKey() });
 		expect(error!.message).toMatch(/^Session cannot be remembered: /);
-		expect(error!.message).toMatch(reason);
+		expect(error!.message).toContain('It needs n8n 2 with data tables enabled');
 		expect(error!.description).toContain('set Session to By ID');
 		expect(server.requests).toHaveLength(0);
 	});
@@ -410,128 +432,16 @@ describe('sessions', () => {
 		expect(error!.message).toContain('has other columns than this node writes');
 		expect(error!.message).not.toContain('n8n 2');
 		expect(error!.description).toContain('set Session to By ID');
-		expect(sessionRows()).toStrictEqual([{ customer: 'Ada' }]);
+		expect(tables.rows).toStrictEqual([{ customer: 'Ada' }]);
 	});
 
-	test('a reply is not lost when its session cannot be remembered', async () => {
-		script = (response) => {
-			tables.disabled = true;
-			events(response, [{ session_id: 's-1' }, ...CHUNKS]);
-		};
-		const { status, outputs } = await assist({ parameters: byKey() });
+	test('a reply is not lost when its session cannot be remembered, and a hint says so', async () => {
+		tables.fails = (operation) => (operation === 'insert' ? 'no space' : undefined);
+		const { status, outputs, run } = await assist({ parameters: byKey() });
 		expect(status).toBe('success');
 		expect(outputs[0]![0]!.json['output']).toBe('Look: done');
-	});
-});
-
-describe('first messages of one key at the same moment', () => {
-	const until = (ms: number) => new Date(Date.now() + ms).toISOString();
-	const claim = (status: string, ms: number) => {
-		tables.insert(SESSION_TABLE, {
-			...KEY,
-			account,
-			status,
-			claim: 'theirs',
-			claimed_until: until(ms),
-		});
-	};
-	/** Lets a waiting call go its own way after a fifth of a second. */
-	const impatient = { timeout: 0.2, retries: 0 };
-
-	test.each([
-		['in executions of their own', {}],
-		['in chats that stream', { streaming: true }],
-	])('share one session %s', async (_name, more) => {
-		const runs = await Promise.all(
-			Array.from({ length: 8 }, () => assist({ parameters: byKey(), ...more })),
-		);
-		expect(runs.map(({ status }) => status)).toStrictEqual(Array(8).fill('success'));
-		expect(sessions().filter((id) => id === undefined)).toHaveLength(1);
-	});
-
-	test('a failed first call leaves the key to the next message', async () => {
-		const good = script;
-		script = (...args) => {
-			(args[2] === 0
-				? (response: Parameters<Script>[0]) => {
-						json(response, 406, { error: { message: 'top up' } });
-					}
-				: good)(...args);
-		};
-		const runs = await Promise.all([1, 2, 3].map(() => assist({ parameters: byKey() })));
-		expect(runs.map(({ status }) => status).sort()).toStrictEqual([
-			'error',
-			'success',
-			'success',
-		]);
-		expect(sessions()).toStrictEqual([undefined, undefined, 's-1']);
-	});
-
-	test.each(['claimed', 'reserved'])(
-		'a key whose owner is gone, %s, is free after its time',
-		async (status) => {
-			claim(status, -1);
-			await assist({ parameters: byKey() });
-			expect(remembered()).toStrictEqual([['demo-assistant', 'key chat-1', 's-0']]);
-		},
-	);
-
-	test('a message waits no longer than a call may take, and says so', async () => {
-		claim('reserved', 60_000);
-		const { status, run } = await assist({ parameters: byKey(impatient) });
-		expect(status).toBe('success');
-		expect(sessions()).toStrictEqual([undefined]);
-		expect(remembered()).toStrictEqual([['demo-assistant', 'key chat-1', 'reserved']]);
-		expect(run.data.resultData.runData['Tested']![0]!.hints).toMatchObject([
-			{ message: expect.stringContaining('a session of its own') as string },
-		]);
-	});
-
-	test('a reply without a session frees the key', async () => {
-		script = (response) => {
-			events(response, CHUNKS);
-		};
-		await assist({ parameters: byKey() });
-		expect(remembered()).toStrictEqual([]);
-	});
-
-	test('an invalid message claims nothing', async () => {
-		await assist({ parameters: { ...byKey(), message: '={{ $json.nothing }}' } });
-		expect(remembered()).toStrictEqual([]);
-	});
-
-	test('canceling while another has the key sends nothing', async () => {
-		claim('reserved', 60_000);
-		let cancel: (() => void) | undefined;
-		const running = assist({
-			parameters: byKey(),
-			onStart: (stop) => {
-				cancel = stop;
-			},
-		});
-		while (!tables.operations.includes('get')) await new Promise(setImmediate);
-		cancel!();
-		await running;
-		expect(server.requests).toHaveLength(0);
-		expect(remembered()).toStrictEqual([['demo-assistant', 'key chat-1', 'reserved']]);
-	});
-
-	test('a tool run waits as well', async () => {
-		const nodes = [
-			packageNode('Tested', 'superAssistantTool', {
-				parameters: {
-					appCode: 'demo-assistant',
-					message: 'Hi',
-					session: 'key',
-					sessionKey: 'k',
-				},
-			}),
-		];
-		const credential = { baseUrl: server.url, apiKey: SECRET };
-		await Promise.all(
-			[1, 2].map(() => runWorkflow(nodes, {}, 'Tested', { credential, tables })),
-		);
-		expect(sessions()).toStrictEqual([undefined, 's-0']);
+		const [hint] = run.data.resultData.runData['Tested']![0]!.hints!;
+		expect(hint!.message).toMatch(/^Session cannot be remembered: .*no space/);
 	});
 });
 

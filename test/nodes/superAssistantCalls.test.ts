@@ -1,96 +1,148 @@
-import type { ChatCompletion } from '../../nodes/client/chat/types';
-import { ASSISTANT_CALLS } from '../../nodes/SuperAssistant/sessionTable';
-import { planCall } from '../../nodes/SuperAssistant/execute';
-import { strictRun } from '../support/strictContext';
+/** What Retry On Fail and the Retry of an execution know of the calls: what n8n has saved with the execution. */
+import type { IDataObject } from 'n8n-workflow';
 
-const { toRow, toResult: toReply } = ASSISTANT_CALLS;
+import { dataTables, type DataTables } from '../support/dataTables';
+import { packageNode, runWorkflow, type EnvironmentOptions } from '../support/engine';
+import {
+	events,
+	json,
+	startScriptedServer,
+	type Script,
+	type ScriptedServer,
+} from '../support/scriptedServer';
 
-const describeItem = (parameters: Readonly<Record<string, unknown>>) =>
-	planCall(
-		strictRun({
-			getNodeParameter: (name, _item, fallback) => parameters[name] ?? fallback,
-			items: () => [],
-			messages: [],
-			workflowId: 'w1',
-		}),
-		0,
-	).call;
+const FIRST = { id: '1', token: 't' };
+const RETRY = { id: '2', token: 't', isRetry: true };
 
-const CALL = { appCode: ' demo-assistant', message: 'Hi', session: 'key', sessionKey: 'chat-1 ' };
+const answer: Script = (response, { body }) => {
+	const choice = { index: 0, delta: { content: `Re: ${textOf(body)}` }, finish_reason: 'stop' };
+	events(response, [{ session_id: 's-1', choices: [choice] }, '[DONE]']);
+};
+const refuse: Script = (response) => {
+	json(response, 406, { error: { message: 'top up' } });
+};
+const breakOff: Script = (response) => {
+	events(response, [{ session_id: 's-1', choices: [{ index: 0, delta: { content: 'Ha' } }] }]);
+};
 
-test('the row of a call shows what a person wants to see', () => {
-	expect(describeItem(CALL).row).toStrictEqual({
-		app_code: 'demo-assistant',
-		session_key: 'key chat-1',
-		session_id: '',
-		message: 'Hi',
-	});
-	expect(describeItem({ ...CALL, session: 'id', sessionId: 's-1' }).row).toMatchObject({
-		session_key: '',
-		session_id: 's-1',
+let server: ScriptedServer;
+let tables: DataTables;
+/** The answers to a message, one for each request; then it is answered well. */
+let answers: Record<string, Script[]>;
+
+beforeEach(async () => {
+	tables = dataTables();
+	answers = {};
+	server = await startScriptedServer((response, request, index) => {
+		const script = answers[textOf(request.body)]?.shift() ?? answer;
+		script(response, request, index);
 	});
 });
+afterEach(async () => {
+	await server.stop();
+});
 
-test('of a long message, which a visitor may send, the row has the beginning', () => {
-	const message = `${'a'.repeat(1_000_000)}b`;
-	const { row, entered } = describeItem({ ...CALL, message });
-	expect(row.message).toBe(`${'a'.repeat(2_000)}…`);
-	expect(entered).not.toStrictEqual(describeItem({ ...CALL, message: `${message}c` }).entered);
+const textOf = (body: unknown) => (body as { messages: [{ content: string }] }).messages[0].content;
+const sent = () => server.requests.map(({ body }) => textOf(body));
+
+/** A workflow of one node that asks an item after another. */
+function drawn(parameters: IDataObject = {}) {
+	return packageNode('Tested', 'superAssistant', {
+		parameters: {
+			appCode: 'demo-assistant',
+			message: '={{ $json.text }}',
+			session: 'new',
+			options: { concurrency: 1, retries: 0 },
+			...parameters,
+		},
+	});
+}
+
+async function begin(
+	texts: readonly string[],
+	node = drawn(),
+	more: Partial<EnvironmentOptions> = {},
+) {
+	return await runWorkflow([node], {}, 'Tested', {
+		credential: { baseUrl: server.url, apiKey: 'k-secret' },
+		items: texts.map((text) => ({ text })),
+		execution: FIRST,
+		tables,
+		...more,
+	});
+}
+
+test('a retry of the saved execution asks only for what has no reply', async () => {
+	answers = { two: [refuse] };
+	const first = await begin(['one', 'two', 'three']);
+	expect(first.status).toBe('error');
+	const { status, outputs } = await first.resume(RETRY);
+	expect(status).toBe('success');
+	expect(outputs[0]!.map(({ json: { output } }) => output)).toStrictEqual([
+		'Re: one',
+		'Re: two',
+		'Re: three',
+	]);
+	expect(sent()).toStrictEqual(['one', 'two', 'two', 'three']);
 });
 
 test.each([
 	['the assistant', { appCode: 'other' }],
-	['the message', { message: 'Hi!' }],
-	['the kind of session', { session: 'new' }],
-	['the key', { sessionKey: 'chat-2' }],
-	['the images', { images: { image: [{ source: 'url', url: 'https://example.com/a.png' }] } }],
-])('a call is recognized by %s', (_name, change) => {
-	expect(describeItem({ ...CALL, ...change }).entered).not.toStrictEqual(
-		describeItem(CALL).entered,
+	['the message', { message: 'Hi' }],
+	['the session', { session: 'id', sessionId: 's-9' }],
+	['the images', { images: { image: [{ source: 'url', url: 'http://127.0.0.1/a.png' }] } }],
+])('an item is refused in a retry when it asks with another value of %s', async (_name, change) => {
+	answers = { two: [refuse] };
+	const node = drawn();
+	const first = await begin(['one', 'two'], node);
+	Object.assign(node.parameters, change);
+	const { error } = await first.resume(RETRY);
+	expect(error!.message).toContain('in the earlier try of the execution, which has paid for it');
+	expect(sent()).toStrictEqual(['one', 'two']);
+});
+
+test('a call with unknown outcome is sent again in a retry by the option only', async () => {
+	answers = { one: [breakOff] };
+	const node = drawn();
+	const first = await begin(['one'], node);
+	const second = await first.resume(RETRY);
+	expect(second.error!.description).toContain('so the call is not sent again');
+	expect(sent()).toStrictEqual(['one']);
+
+	node.parameters = drawn({ options: { retryOutcomeUnknown: true } }).parameters;
+	const third = await first.resume({ ...RETRY, id: '3' });
+	expect(third.outputs[0]![0]!.json['output']).toBe('Re: one');
+	expect(sent()).toStrictEqual(['one', 'one']);
+});
+
+test('a call that was stopped is one with unknown outcome, and the error says how to send it again', async () => {
+	let cancel: (() => void) | undefined;
+	answers = {
+		one: [
+			() => {
+				cancel!();
+			},
+		],
+	};
+	const onStart = (stop: () => void) => {
+		cancel = stop;
+	};
+	const first = await begin(['one'], drawn(), { onStart });
+	const { error } = await first.resume(RETRY);
+	expect(error!.message).toBe('An earlier try was stopped after it had sent this call');
+	expect(error!.description).toMatch(
+		/without the option Retry If Outcome Is Unknown.*switch on/s,
 	);
-	expect(describeItem({ ...CALL }).entered).toStrictEqual(describeItem(CALL).entered);
+	expect(sent()).toStrictEqual(['one']);
 });
 
-const REPLY: ChatCompletion = {
-	choices: [
-		{
-			index: 0,
-			message: { content: 'Zero \u0000, half \ud83d, "quoted" {{ 1 }}' },
-			finish_reason: 'stop',
-		},
-	],
-	session_id: 's-1',
-	events: [{ type: 'tool_start', tool: 'search', offset_ms: 42 }],
-};
-
-test('a reply comes back from its row as it was', () => {
-	const row = toRow(REPLY);
-	expect(row['session_id']).toBe('s-1');
-	// PostgreSQL takes neither in a text.
-	expect(row['reply']).not.toMatch(/[\0\ud800-\udfff]/);
-	expect(toReply(row)).toStrictEqual(REPLY);
+test('after a kill, of which n8n has saved nothing, a retry asks again', async () => {
+	await begin(['one']);
+	await begin(['one'], drawn(), { execution: RETRY });
+	expect(sent()).toStrictEqual(['one', 'one']);
 });
 
-test('a reply without a session leaves the one of the call', () => {
-	const { session_id, ...completion } = REPLY;
-	expect(toRow(completion)).not.toHaveProperty('session_id');
-});
-
-test.each([
-	null,
-	'',
-	'Hi',
-	'"Hi"',
-	'[]',
-	'{}',
-	'{"choices":{}}',
-	'{"choices":[]}',
-	'{"choices":[],"events":[]}',
-	'{"choices":[null]}',
-	'{"choices":[{}]}',
-	'{"choices":[{"message":{"content":5}}]}',
-	'{"choices":[{"message":{"content":"Hi"}}],"events":[null]}',
-	'{"choices":[{"message":{"content":"Hi"}}],"events":{}}',
-])('%j is no reply', (reply) => {
-	expect(toReply({ reply })).toBeUndefined();
+test('no call is written into a data table', async () => {
+	await begin(['one']);
+	expect(tables.calls).toBe(0);
 });

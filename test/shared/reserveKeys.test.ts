@@ -1,5 +1,5 @@
 import type { Settled } from '../../nodes/client/concurrency';
-import type { AskedCall, CallKind, Paid } from '../../nodes/shared/ledger/call';
+import type { AskedCall, LedgerKind, Paid } from '../../nodes/shared/ledger/call';
 import type { Condition, Filter, Row, Step } from '../../nodes/shared/engine/dataTable';
 import type { Reservation } from '../../nodes/shared/ledger/claim';
 import { takeKeys } from '../../nodes/shared/ledger/reserveKeys';
@@ -64,7 +64,7 @@ const callOf = (name: string, key: string) => `${name} ${key}`;
 const reservationOf = (call: string) => `key ${call}`;
 
 /** The result of a call is its row. */
-const KIND: CallKind<Row> = {
+const KIND: LedgerKind<Row> = {
 	table: TASK_TABLE,
 	keptDays: 0,
 	field: '',

@@ -66,7 +66,7 @@ export const chatRetryField = group('Retries', {
 export const safeRetryField = group('Retries', {
 	...retryFields,
 	retryOutcomeUnknown: toggle('Retry If Outcome Is Unknown', {
-		help: 'Whether Retry On Fail, and the retry of an execution, send a request again that has no answer, for example after a lost connection or a crash. The service may then carry it out and charge it twice.',
+		help: 'Whether Retry On Fail, and the retry of an execution, send a request again that has no answer, for example after a lost connection. The service may then carry it out and charge it twice.',
 	}),
 });
 

@@ -5,20 +5,23 @@ import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../cl
 import type { Condition, Row, TableSchema } from '../engine/dataTable';
 import type { Origin } from './origin';
 
-/** A kind of paid calls: their table, and how a result is kept in it. */
+/** A kind of paid calls. Without a table the call log alone keeps them. */
 export interface CallKind<T> {
-	readonly table: TableSchema & { readonly finished: readonly Condition[] };
+	readonly table?: TableSchema & { readonly finished: readonly Condition[] };
 	/** After how many days the finished rows go. */
-	readonly keptDays: number;
+	readonly keptDays?: number;
 	/** The columns of an answer. */
-	readonly toRow: (result: T) => Row;
+	readonly toRow?: (result: T) => Row;
 	/** The result in a row; undefined where the row has no answer. */
-	readonly toResult: (row: Row) => T | undefined;
+	readonly toResult?: (row: Row) => T | undefined;
 	/** What a row asks for, in a line for errors. */
 	readonly describe: (row: Row) => string;
 	/** Label of the field with its text. */
 	readonly field: string;
 }
+
+/** A kind of paid calls with a ledger. */
+export type LedgerKind<T> = Required<CallKind<T>>;
 
 /** What to do with an item whose idempotency key was used with other values. */
 export type KeyConflict = 'fail' | 'reuse' | 'create';
@@ -121,7 +124,7 @@ export function toCall({ describe }: Pick<CallKind<never>, 'describe'>, row: Row
  * @param origin Says whether the position of the call tells which one it is.
  */
 export function toKnown<T>(
-	kind: CallKind<T>,
+	kind: LedgerKind<T>,
 	row: Row,
 	origin?: Pick<Origin, 'hasPosition'>,
 ): Call<T> {
@@ -137,16 +140,14 @@ const WARNING =
 	'Its result may exist and be charged, so the call is not sent again without the option Retry If Outcome Is Unknown';
 
 /** The failure of a call that an earlier try has sent, and whose answer nobody has. */
-export function interrupted({ name, columns }: TableSchema): SavedError {
-	const rows = `rows of this execution with status "sent" in the data table ${name}`;
-	const remedy =
-		'task_id' in columns
-			? `In the ${rows}, enter the task_id of each video that exists, and delete the other rows`
-			: `To send calls again, delete their ${rows}`;
+export function interrupted(table?: TableSchema): SavedError {
+	const remedy = table
+		? `In the rows of this execution with status "sent" in the data table ${table.name}, enter the task_id of each video that exists, and delete the other rows. Then retry this execution`
+		: 'To send it again, switch on this option and retry this execution with the currently saved workflow';
 	return {
 		kind: 'network',
 		message: 'An earlier try was stopped after it had sent this call',
-		advice: [WARNING, `Check with the service. ${remedy}. Then retry this execution`],
+		advice: [WARNING, `Check with the service. ${remedy}`],
 		details: { outcomeUnknown: true },
 	};
 }

@@ -9,7 +9,7 @@ import { openedRun } from '../run/run';
 import type { Settled } from '../../client/concurrency';
 import { objectOf } from '../../client/json';
 import { callId, toCall } from './call';
-import type { AskedCall, CallKind, Paid, PlannedCall } from './call';
+import type { AskedCall, CallKind, LedgerKind, Paid, PlannedCall } from './call';
 import { callLog } from './callLog';
 import { originOf } from './origin';
 import { ownRows } from './ownRows';
@@ -91,7 +91,8 @@ export async function ledgerRun<T>(
 	});
 	return {
 		context,
-		kind,
+		// Where the ledger is off, nothing reads what is missing.
+		kind: kind as LedgerKind<T>,
 		clock,
 		index,
 		isTool,
@@ -102,7 +103,7 @@ export async function ledgerRun<T>(
 		origin,
 		isRetry: origin?.isRetry === true,
 		account,
-		...ownRows(context, kind.table, clock, origin, planned.length),
+		...ownRows(context, kind.table!, clock, origin, planned.length),
 		/** Says that the ledger could not be written. */
 		tell: (error: unknown) => {
 			openedRun(context).mention(`The ledger is not written. ${(error as Error).message}`);

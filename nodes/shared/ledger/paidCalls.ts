@@ -62,7 +62,7 @@ export async function openCalls<T extends object>(
 				rivals.set(row['call'], row);
 		}
 		const hasPosition = !run.isTool && origin!.hasPosition;
-		const others = [...rivals.values()].map((row) => toKnown(kind, row, { hasPosition }));
+		const others = [...rivals.values()].map((row) => toKnown(run.kind, row, { hasPosition }));
 		for (const item of recognize(toSend, others).keys()) contested.add(item);
 	}
 
@@ -126,7 +126,7 @@ export async function openCalls<T extends object>(
 			throw isStopped ? error : fromSaved(failure);
 		});
 		log.keep({ ...logged, result });
-		writer?.settle(asked, { ...row, ...kind.toRow(result), sent_at: sentAt });
+		writer?.settle(asked, { ...row, ...run.kind.toRow(result), sent_at: sentAt });
 		return result;
 	}
 

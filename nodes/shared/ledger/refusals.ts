@@ -1,6 +1,6 @@
 import { InputError, isCanceled } from '../../client/errors';
 import { oneLine } from '../../client/values';
-import type { Call, CallKind } from './call';
+import type { Call, CallKind, LedgerKind } from './call';
 import { TableError, type Row } from '../engine/dataTable';
 
 /** The option for which calls are reserved in the ledger. */
@@ -35,7 +35,7 @@ export function notKept(option: ReservedFor, error: unknown, hasSent = false): E
 export function unreadable(error: unknown): InputError {
 	const problem = `cannot be read, so this retry does not know what the earlier try paid for: ${(error as Error).message}`;
 	const hint =
-		'Nothing was sent. Make the data table available and retry, or turn off the option Task Ledger or Call Ledger';
+		'Nothing was sent. Make the data table available and retry, or turn off the option Task Ledger';
 	return movedError(error) ?? new InputError('Task Ledger', problem, hint);
 }
 
@@ -56,7 +56,7 @@ export function keyInUse(): InputError {
 }
 
 /** The key is that of a call of another account. */
-export function keyOfOther<T>({ table }: CallKind<T>, { id }: Row): InputError {
+export function keyOfOther<T>({ table }: LedgerKind<T>, { id }: Row): InputError {
 	return keyError(
 		`was used with another API key or Base URL: row ${String(id)} of the data table ${table.name}`,
 		'Use another Idempotency Key. If only the API key of the account has changed, clear the column account of the row',

@@ -1,28 +1,5 @@
 import type { Row, Step, TableSchema } from '../engine/dataTable';
-import type { CallKind } from './call';
-
-/** The columns of every table of calls that a person reads first: n8n shows about five without scrolling. */
-const STATUS_COLUMNS = {
-	/** `sent` while there is no answer. */
-	status: 'string',
-	sent_at: 'date',
-} as const satisfies TableSchema['columns'];
-
-/** The other columns of every table of calls: who made the call. */
-const CALLER_COLUMNS = {
-	/** Of the credential, see `accountOf`. */
-	account: 'string',
-	workflow_id: 'string',
-	workflow_name: 'string',
-	/** Of a sub-workflow the execution that called it. */
-	execution_id: 'string',
-	node: 'string',
-	item: 'number',
-	// For recognition: the execution and its retries, the call, and the write that the row came with.
-	origin: 'string',
-	call: 'string',
-	pending: 'string',
-} as const satisfies TableSchema['columns'];
+import type { LedgerKind } from './call';
 
 /**
  * The task ledger: every video that was asked for in a project, in one table that a person can open. A row with status
@@ -34,7 +11,10 @@ export const TASK_TABLE = {
 	isLedger: true,
 	columns: {
 		task_id: 'string',
-		...STATUS_COLUMNS,
+		// n8n shows about five columns without scrolling: these a person reads first.
+		/** `sent` while there is no answer. */
+		status: 'string',
+		sent_at: 'date',
 		prompt: 'string',
 		video_url: 'string',
 		error: 'string',
@@ -53,30 +33,25 @@ export const TASK_TABLE = {
 		key_scope: 'string',
 		attempt: 'number',
 		collected_at: 'date',
-		...CALLER_COLUMNS,
+		/** Of the credential, see `accountOf`. */
+		account: 'string',
+		workflow_id: 'string',
+		workflow_name: 'string',
+		/** Of a sub-workflow the execution that called it. */
+		execution_id: 'string',
+		node: 'string',
+		item: 'number',
+		// For recognition: the execution and its retries, the call, and the write that the row came with.
+		origin: 'string',
+		call: 'string',
+		pending: 'string',
 	},
 	// Keys are kept: they promise that no second video is created.
 	finished: [
 		['finished_at', 'isNotEmpty'],
 		['idempotency_key', 'isEmpty'],
 	],
-} as const satisfies TableSchema & Pick<CallKind<never>['table'], 'finished'>;
-
-/** The calls of super assistants, with their replies. */
-export const CALL_TABLE = {
-	name: 'agent_video_calls',
-	isLedger: true,
-	columns: {
-		...STATUS_COLUMNS,
-		session_key: 'string',
-		message: 'string',
-		reply: 'string',
-		app_code: 'string',
-		session_id: 'string',
-		...CALLER_COLUMNS,
-	},
-	finished: [['status', 'eq', 'answered']],
-} as const satisfies TableSchema & Pick<CallKind<never>['table'], 'finished'>;
+} as const satisfies TableSchema & Pick<LedgerKind<never>['table'], 'finished'>;
 
 /** The task ID of a row; empty for none. A person may have pasted it with white space. */
 export function taskIdOf({ task_id: taskId }: Row): string {
