@@ -14,10 +14,9 @@ import type { Delivered } from '../shared/wait/record';
 import type { PlannedVideo } from './plan';
 import { createVideoForm } from './properties';
 
-/** What can be done, first what is free of charge. */
+/** What can be done in this node. */
 export const ADVICE = {
-	advice: 'The tasks are not lost: a retry goes on with them and pays for nothing again, and Wait for Video gets them by their task_id. To create failed videos again, execute the workflow with their items only: with all items it pays for all again',
-	toGoOn: 'To go on without them, set On Error to Continue',
+	toGoOn: 'To go on without them, set On Error to Continue and retry with the currently saved workflow',
 } as const;
 
 const { maximumWait } = form({ maximumWait: maximumWaitField }, 'options.').fields;
@@ -71,8 +70,7 @@ export async function waitForCreated(
 			return taskId ? { taskId, files: planned.get(item)!.files } : { taskId, given };
 		});
 		const rule = { failsItems: !isTool && !stops, dropsAll: stops && !leaves };
-		const tasks = { ...polled, items, advice: ADVICE.advice, ...rule };
-		const delivered = await deliver(context, progress, tasks);
+		const delivered = await deliver(context, progress, { ...polled, items, ...rule });
 		return delivered.map((each, index) => {
 			if (each.ending === undefined || taskIds[index] === '') return each;
 			// The fields of the result come first, as from Wait for Video.

@@ -17,11 +17,9 @@ import { collectTasks, contextOfTasks, forgetTasks, type LedgerTask, withLedger 
 import { checkConnections, FAILED, readWaitMode, suspendUntil, toOutputs } from './outputs';
 import { runForm, waitForm } from './properties';
 
-/** What can be done, first what is free of charge. */
-const ADVICE = {
-	advice: 'No finished video has to be created again: connect the output Failed (see On Failed Videos), then click Execute step on this node. Status polls are free of charge',
-	toGoOn: 'Executing the whole workflow again creates and charges all videos once more',
-} as const;
+/** What can be done in this node. */
+const TO_GO_ON =
+	'To go on without them, connect the output Failed (see On Failed Videos) and retry with the currently saved workflow, free of charge';
 
 /**
  * One run of Wait for Video: all polls of its tasks, or in suspend mode one step of them. Failed videos that fail the node
@@ -51,12 +49,11 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 		const leaves = stops && canLeave(context);
 		const delivered = await deliver(own, progress, {
 			...polled,
-			advice: ADVICE.advice,
 			failsItems: fails && !stops,
 			dropsAll: stops && !leaves,
 		});
 		const isCollected = collected !== undefined;
-		const loss = { advice: Object.values(ADVICE), canLeave: leaves, isCollected };
+		const loss = { advice: [TO_GO_ON] as const, canLeave: leaves, isCollected };
 		if (stops) failForLost(context, delivered, loss);
 		const outputs = toOutputs(own, delivered);
 		if (stops) outputs[FAILED] = [];

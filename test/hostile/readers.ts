@@ -101,7 +101,7 @@ import {
 import { detectType, fileNameOf, judgeFile } from '../../nodes/shared/files/judgeFile';
 import { inspectFile } from '../../nodes/shared/files/inspectFile';
 import { walkContainer } from '../../nodes/shared/files/container';
-import { describeLost, describeTasks } from '../../nodes/shared/wait/deliver';
+import { describeVideos, whyLost } from '../../nodes/shared/wait/lostVideos';
 import { sampleFile } from '../support/sampleFiles';
 import { mimeTypeOf } from '../../nodes/client/fileTypes';
 import { begunIn, maskIn, maskOf } from '../../nodes/shared/run/secrets';
@@ -717,10 +717,10 @@ export const READERS: readonly Reader[] = [
 		},
 		'in a chat',
 	),
-	row('shared/wait#describeTasks', (text) => {
-		const lost = { task_id: 'a', reason: text, error_message: text };
-		const videos = [{ task_id: text, video_url: text }, lost];
-		return () => [describeTasks(videos, 'not finished'), describeLost(videos)];
+	row('shared/wait#describeVideos', (text) => {
+		const lost = { name: 'a', reason: 'failed', error_message: text };
+		const videos = [{ name: text, video_url: text }, lost];
+		return () => [describeVideos(videos), whyLost(lost)];
 	}),
 	jsonRow('client/chat#extraFields', (text) => () => [
 		extraFields(text),
@@ -780,7 +780,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/run#errorLine',
 		'shared/run#sentencesOf',
 		'shared/chat#shownInStream',
-		'shared/wait#describeLost',
+		'shared/wait#whyLost',
 	],
 	'it passes the text on, or looks at its kind, its length or its beginning': [
 		'client/chat#applyStarted',

@@ -199,7 +199,9 @@ describe('several videos', () => {
 			expect(filesOf(good)).toStrictEqual(['task-a.mp4', 'task-e.mp4']);
 			expect(errorsOf(bad)).toStrictEqual([
 				expect.stringMatching(new RegExp(`^${FAILURE.noCredit}`)),
-				expect.stringMatching(/^The video failed: .*task-c \(failed\): moderation/),
+				expect.stringMatching(
+					/^The video failed: Create what failed again .*moderation\. task_id: task-c/,
+				),
 				expect.stringMatching(/^The file could not be downloaded/),
 				expect.stringMatching(/^Prompt is empty/),
 			]);
@@ -225,12 +227,11 @@ describe('several videos', () => {
 		const { error, status } = await run(['a', 'b', 'c']);
 		expect(status).toBe('error');
 		expect(error!.message).toBe(
-			'1 of 3 videos failed: task-b (moderation). 2 have gone on: task-a, task-c. Retry is free of charge, but what failed stays failed. Create only that again, which is charged',
+			'1 of 3 videos failed: task-b (moderation). 2 have gone on: task-a, task-c. Retry does not change what failed at the service',
 		);
-		expect(error!.description).toContain('task-b (failed): moderation');
-		expect(error!.description).toContain('a retry goes on with them');
-		expect(error!.description).toContain('Wait for Video gets them by their task_id');
-		expect(error!.description).toContain('set On Error to Continue');
+		expect(error!.description).toMatch(/^To go on without them, set On Error to Continue/);
+		expect(error!.description).toContain('Executing the whole workflow again pays for all');
+		expect(error!.description).toContain('Tasks failed: task-b: moderation');
 		expect(error!.description).toContain(`Tasks completed: task-a (${urlOf('task-a')})`);
 	});
 
@@ -310,7 +311,7 @@ test('a video over the time fails with its task_id, and the remedy', async () =>
 		expect(item!.json).toMatchObject({
 			error: 'The video failed',
 			message: expect.stringMatching(
-				/Wait for Video gets them by their task_id.*task-a \(timeout\): Not finished after 60 seconds/,
+				/^Wait for Video gets a late video by its task ID, free .*Not finished after 60 seconds.*task_id: task-a/,
 			) as string,
 			details: { task_id: 'task-a' },
 		});

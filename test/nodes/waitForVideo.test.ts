@@ -186,8 +186,7 @@ describe('with On Failed Videos: Fail the Node', () => {
 		);
 		// n8n prints one for an error that has it.
 		expect(error).not.toHaveProperty('context.itemIndex');
-		expect(error!.description).toContain('task-2 (failed): moderation');
-		expect(error!.description).toContain('Tasks failed: task-2');
+		expect(error!.description).toContain('Tasks failed: task-2: moderation');
 		expect(allItems(result, 'Tested').map(idsOf)).toStrictEqual([['task-1', 'task-3'], []]);
 	});
 

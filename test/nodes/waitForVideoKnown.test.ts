@@ -58,6 +58,64 @@ async function wait({ parameters, ...more }: Partial<RunOptions> = {}) {
 	);
 }
 
+describe('a lost video: message, advice and list say the same', () => {
+	const parameters = { options: { maximumWait: 1, onFailed: 'fail' } };
+	const LATE = 'Not finished after 60 seconds; the task may still complete';
+	const GONE = 'The service does not know this task';
+	const POLLS = 'Retry polls only what is left, free of charge';
+	const STAYS = 'Retry does not change what failed at the service';
+	const NOT_FOUND: Answer = [404, { error: { message: 'no task', type: 'not_found_error' } }];
+
+	test.each<
+		[string, readonly Answer[], why: string, retry: string, advice: string, list: string]
+	>([
+		[
+			...(['late', [PROCESSING], LATE, POLLS] as const),
+			'Wait for Video gets a late video by its task ID, free of charge',
+			`Tasks not finished in time: b: ${LATE}`,
+		],
+		[
+			...(['unknown to the service', [NOT_FOUND], `${GONE}: no task`, POLLS] as const),
+			'Check that Base URL and API key are those that the task was created with',
+			`Tasks that the service rejects: b: ${GONE}: no task`,
+		],
+		[
+			...(['moderated', [MODERATED], 'moderation', STAYS] as const),
+			'Create what failed again from its item only, which is charged',
+			'Tasks failed: b: moderation',
+		],
+	])('%s', async (_name, lost, why, retry, advice, list) => {
+		answers = { a: [COMPLETE], b: lost };
+		const { error } = await wait({ parameters });
+		expect(error!.message).toBe(`1 of 2 videos failed: b (${why}). 1 has gone on: a. ${retry}`);
+		const { description } = error!;
+		expect(description).toMatch(/^To go on without them, connect the output Failed/);
+		expect(description).toContain(`free of charge. ${advice}. Executing the whole workflow`);
+		expect(description).toMatch(/Idempotency Key\. Tasks completed: a \(http/);
+		expect(description!.endsWith(`). ${list}.`)).toBe(true);
+	});
+
+	test('of several kinds: each list by itself, and a Retry that helps some', async () => {
+		answers = { a: [COMPLETE], b: [MODERATED], c: [PROCESSING], d: [MODERATED] };
+		const { error } = await wait({ parameters });
+		expect(error!.message).toBe(
+			`3 of 4 videos failed: b, d (moderation), c (${LATE}). 1 has gone on: a. ${STAYS}. ${POLLS}`,
+		);
+		expect(error!.description).toContain(
+			`Tasks not finished in time: c: ${LATE}. Tasks failed: b, d: moderation.`,
+		);
+	});
+
+	test('never created by an earlier node: a Retry of this node creates nothing', async () => {
+		answers = { a: [COMPLETE] };
+		const items = [...ids('a'), { error: 'Insufficient credit' }];
+		const { error } = await wait({ items, parameters });
+		expect(error!.message).toBe(
+			'1 of 2 videos failed: item 1 (Insufficient credit). 1 has gone on: a. Retry does not change what was not created',
+		);
+	});
+});
+
 describe('the key is rejected while one video is generating', () => {
 	beforeEach(() => {
 		answers = {
@@ -66,7 +124,7 @@ describe('the key is rejected while one video is generating', () => {
 			c: [MODERATED],
 		};
 	});
-	const NAMED = `Tasks completed: a (${VIDEO}). Tasks not finished: b. Tasks failed: c`;
+	const NAMED = `Tasks completed: a (${VIDEO}). Tasks not finished: b. Tasks failed: c: moderation`;
 
 	test('the error that fails the node names each task by its outcome, with the videos', async () => {
 		const { error, outputs } = await wait();

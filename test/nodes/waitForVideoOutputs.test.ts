@@ -120,13 +120,11 @@ describe('a failed video', () => {
 			const { status, error, run } = result;
 			expect(status).toBe('error');
 			expect(error!.message).toBe(
-				'1 of 3 videos failed: b (moderation). 2 have gone on: a, c. Retry is free of charge, but what failed stays failed. Create only that again, which is charged',
+				'1 of 3 videos failed: b (moderation). 2 have gone on: a, c. Retry does not change what failed at the service',
 			);
-			expect(error!.description).toContain('b (failed): moderation');
 			expect(error!.description).toMatch(
-				/^No finished video has to be created again: connect the output Failed .*Execute step/,
+				/^To go on without them, connect the output Failed .* free of charge\. Create what failed again .*\. Executing the whole workflow again pays for all .*Tasks failed: b: moderation\.$/,
 			);
-			expect(error!.description).toContain('Tasks failed: b');
 			expect(idsOf(allItems(result, WAIT)[COMPLETED])).toStrictEqual(['a', 'c']);
 			expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(
 				wires === NOT_FAILED ? ['a', 'c'] : [],
@@ -144,7 +142,9 @@ describe('a failed video', () => {
 
 	test('fails the node if it cannot be downloaded', async () => {
 		const { error } = await wait({}, { items: ids('a'), parameters: { download: true } });
-		expect(error!.description).toContain('Tasks completed: a');
+		expect(error!.description).toMatch(
+			/^The video is completed: .* task_id: a\. video_url: http/,
+		);
 	});
 
 	test('leaves through Failed with Send to Failed Output, connected or not', async () => {
@@ -190,14 +190,16 @@ describe('a failed video', () => {
 			{ [WAIT]: [['Done']] },
 			{ tables, parameters: { tasks: 'ledger' } },
 		);
-		expect(error!.message).toMatch(/^1 of 2 videos failed: b .* The next collection takes/);
+		expect(error!.message).toMatch(
+			/^1 of 2 videos failed: b .*Retry does not change what failed at the service$/,
+		);
 		expect(tables.rows.map((row) => row['finished_at'] === null)).toStrictEqual([false, false]);
 	});
 
-	test('does not take the help of a Retry from a file that could not be downloaded', async () => {
+	test('beside files that could not be downloaded: each with what a Retry does about it', async () => {
 		const { error } = await wait(NOT_FAILED, { items, parameters: { download: true } });
 		expect(error!.message).toMatch(
-			/^3 of 3 videos failed: .*Retry polls again, free of charge$/,
+			/^3 of 3 videos failed: .*Retry polls again, free of charge\. Retry does not change what failed at the service$/,
 		);
 	});
 
@@ -205,7 +207,7 @@ describe('a failed video', () => {
 		reports = { a: MODERATED, b: MODERATED };
 		const { error, run } = await wait(NOT_FAILED, { items: ids('a', 'b') });
 		expect(error!.message).toBe(
-			'2 of 2 videos failed: a, b (moderation). None has gone on. Retry is free of charge, but what failed stays failed. Create only that again, which is charged',
+			'2 of 2 videos failed: a, b (moderation). None has gone on. Retry does not change what failed at the service',
 		);
 		expect(run.data.resultData.runData[WAIT]).toHaveLength(1);
 	});
@@ -272,7 +274,7 @@ describe('a creation that was refused', () => {
 	test('fails the node where Failed is not connected, after the others', async () => {
 		const result = await wait(NOT_FAILED, { items });
 		expect(result.error!.message).toMatch(/^1 of 3 videos failed: item 1 \(/);
-		expect(result.error!.description).toContain(`item 1 (creation): ${FAILURE.noCredit}`);
+		expect(result.error!.description).toContain(`Without a task: item 1: ${FAILURE.noCredit}`);
 		expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a', 'c']);
 	});
 

@@ -21,7 +21,7 @@ export interface Place {
 /** What the run of a rest says when it fails. */
 export interface RestError {
 	readonly error: SavedError;
-	/** What a Retry does, as a sentence without a period. */
+	/** What a Retry does, as sentences without the last period. */
 	readonly retry: string;
 	/** The IDs that must not be lost. */
 	readonly note?: string;
@@ -158,7 +158,7 @@ export function restOf(context: IExecuteFunctions): Rest {
 	const messages = marks.map(({ name, error }) =>
 		name === entry.node.name ? error.message : `${name}: ${error.message}`,
 	);
-	const retries = new Set(marks.map(({ retry }) => retry));
+	const retries = new Set(marks.flatMap(({ retry }) => retry.split('. ')));
 	const message = [shorten(messages.join('. '), MAX_MESSAGE), ...retries].join('. ');
 	const notes = marks.map(({ note = '' }) => note).filter(Boolean);
 	const error = fromSaved({ ...mark.error, message });

@@ -1,9 +1,9 @@
 import type { IBinaryKeyData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { settled, valueOf } from '../../client/concurrency';
-import { InputError, isCanceled, ServiceError, type Advice } from '../../client/errors';
-import { shorten, withoutUndefined } from '../../client/json';
-import { counted, isBlank, shown } from '../../client/values';
+import { InputError, isCanceled, ServiceError } from '../../client/errors';
+import { withoutUndefined } from '../../client/json';
+import { counted, shown } from '../../client/values';
 import { pollResult, withWords, type PollResult } from '../../client/video/poll/result';
 import type { TaskPoll } from '../../client/video/poll/task';
 import { hasVideo, type TaskReport } from '../../client/video/taskState';
@@ -16,13 +16,12 @@ import { forTools } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
 import { openedRun } from '../run/run';
 
+import { adviceFor, describeVideos, whyLost } from './lostVideos';
 import type { WantedFiles } from './options';
 import { askOnce, type Progress } from './poll';
 import { openRecords, UNVERIFIED, type Delivered } from './record';
 
 const CONCURRENT_DOWNLOADS = 3;
-/** Limits of an error that names many tasks: characters of a reason, and tasks with their URL. */
-const [MAX_REASON, MAX_URLS] = [300, 20] as const;
 
 /** What an item waits for. */
 export interface WaitItem {
@@ -45,8 +44,6 @@ export interface PolledItems {
 	readonly failsItems: boolean;
 	/** Whether a failed video stops the node: then nothing is delivered, and all stays open in the ledger. */
 	readonly dropsAll: boolean;
-	/** How to get what is completed, for the error of an item. */
-	readonly advice: Advice;
 }
 
 /**
@@ -59,13 +56,13 @@ export async function deliver(
 	progress: Progress,
 	{ items: tasks, polls: polled, error: pollError, ...rule }: PolledItems,
 ): Promise<readonly Delivered[]> {
-	const { failsItems, dropsAll, advice } = rule;
+	const { failsItems, dropsAll } = rule;
 	const taskIds = tasks.map(({ taskId }) => taskId);
 	const { polls, write } = await openRecords(context, polled);
 	const known = new Map(
 		polls.map((poll) => [poll.taskId, { outcome: poll.outcome, result: pollResult(poll) }]),
 	);
-	const videos = [...new Set(taskIds)].map((id) => ({ task_id: id, ...known.get(id)?.result }));
+	const videos = [...known].map(([name, { result }]) => ({ name, ...result }));
 	const continues = context.continueOnFail() && !isCanceled(pollError);
 	// The results that are known when polling ends with an error are not lost.
 	const stop = continues ? undefined : (pollError as Error | undefined);
@@ -89,8 +86,8 @@ export async function deliver(
 			return await downloadFiles(context, files!, result!, failsItems);
 		const isLost = outcome !== undefined && outcome !== 'completed';
 		if (isLost && failsItems)
-			throw new ServiceError('failed', 'The video failed', advice, {
-				serviceMessage: describeLost([result!]),
+			throw new ServiceError('failed', 'The video failed', adviceFor([result!]), {
+				serviceMessage: whyLost(result!),
 				subject: { task_id: taskId },
 			});
 		return { item: toItem(context, result!), ending: isLost ? 'failed' : 'generating' };
@@ -102,7 +99,8 @@ export async function deliver(
 			openedRun(context),
 			() => ({
 				concurrency: CONCURRENT_DOWNLOADS,
-				describeCompleted: () => describeTasks(videos, 'not finished'),
+				describeCompleted: () =>
+					describeVideos(videos, { generating: 'Tasks not finished' }),
 			}),
 			async (index) => {
 				const delivery = await deliverItem(index);
@@ -238,45 +236,4 @@ export function checkTaskId(taskId: string): string {
 	if (taskId !== '') return taskId;
 	const hint = 'Create Video outputs it as task_id: connect it, or enter the ID of a task';
 	throw new InputError('Task ID', 'is empty', hint);
-}
-
-/** What an error says of a video: IDs and videos must not be lost with it. It is lost if it has a `reason`. */
-export type Video = Pick<PollResult, 'task_id'> &
-	Readonly<Partial<Record<'video_url' | 'reason' | 'error_message' | 'explanation', unknown>>>;
-
-/** Why a video is lost, without a period at its end. */
-export function whyLost({ error_message, explanation }: Video): string {
-	const words = [explanation, error_message].filter((each) => !isBlank(each)).map(shown);
-	return shorten(words.join('. ').replace(/\.$/, '') || 'no reason given', MAX_REASON);
-}
-
-/** Lost videos in an error, each with its reason. */
-export function describeLost(videos: readonly (Video & { readonly name?: string })[]): string {
-	const lost = videos.filter(({ reason }) => reason !== undefined);
-	return lost
-		.map((video) => {
-			const { task_id, name = 'without a task', reason } = video;
-			return `${task_id || name} (${shown(reason)}): ${whyLost(video)}`;
-		})
-		.join('; ');
-}
-
-/**
- * The IDs of all tasks by what became of them, for the error that stops the node; the first of each kind with their URL.
- *
- * @param generating What is said of those that have no video yet.
- */
-export function describeTasks(videos: readonly Video[], generating: string): string {
-	const kindOf = ({ reason, ...video }: Video) => {
-		if (reason === 'download' || (reason === undefined && hasVideo(video))) return 'completed';
-		return reason === undefined ? generating : 'failed';
-	};
-	const groups = ['completed', generating, 'failed'].flatMap((kind) => {
-		const own = videos.filter((video) => video.task_id !== '' && kindOf(video) === kind);
-		const ids = own.map(({ task_id, video_url: url }, index) =>
-			isBlank(url) || index >= MAX_URLS ? task_id : `${task_id} (${shown(url)})`,
-		);
-		return ids.length === 0 ? [] : [`Tasks ${kind}: ${ids.join(', ')}`];
-	});
-	return groups.join('. ');
 }

@@ -9,27 +9,62 @@ import {
 } from '../../client/errors';
 import { shorten } from '../../client/json';
 import { counted, isBlank, shown } from '../../client/values';
+import { hasVideo } from '../../client/video/taskState';
 import { leave, placeOfItem, restOf } from '../engine/rest';
 import { maskError, stoppingError } from '../run/nodeErrors';
 import { openedRun } from '../run/run';
-import { describeLost, describeTasks, whyLost, type Video } from './deliver';
 import type { Delivered } from './record';
 
-const STILL_GENERATING = 'created before this error, still generating';
-
-/** What a Retry does. */
-const RETRY = {
-	pollsRest: 'Retry polls only what is left, free of charge',
-	pollsAll: 'Retry polls again, free of charge',
-	stayFailed:
-		'Retry is free of charge, but what failed stays failed. Create only that again, which is charged',
-	creates: 'Retry creates only what is missing, and pays only for that',
-	doesNotSend: 'Retry does not send again what may exist: look for it at the service first',
-	collects: 'The next collection takes what is left, free of charge',
+/** Lists of videos in an error, by the `reason` of lost ones. */
+const LISTS = {
+	completed: 'Tasks completed',
+	generating: 'Tasks created before this error, still generating',
+	download: 'Tasks completed, without their file',
+	timeout: 'Tasks not finished in time',
+	refused: 'Tasks that the service rejects',
+	failed: 'Tasks failed',
+	creation: 'Without a task',
 } as const;
+
+/** What can be done about lost videos by `reason`, first what is free of charge. The error of a download says it itself. */
+const ADVICE: readonly (readonly [reason: string, Advice])[] = [
+	['timeout', 'Wait for Video gets a late video by its task ID, free of charge'],
+	['refused', 'Check that Base URL and API key are those that the task was created with'],
+	['failed', 'Create what failed again from its item only, which is charged'],
+];
+const PAYS_FOR_ALL =
+	'Executing the whole workflow again pays for all videos again, except with an Idempotency Key';
+
+/** What a Retry does about lost videos by `reason`; what else is lost it polls. */
+const RETRY: Readonly<Record<string, string>> = {
+	failed: 'Retry does not change what failed at the service',
+	creation: 'Retry does not change what was not created',
+};
+const CREATES = 'Retry creates only what is missing, and pays only for that';
+const DOES_NOT_SEND = 'Retry does not send again what may exist: look for it at the service first';
 
 /** What the message names of a kind at most, and characters of a reason in it. */
 const [MAX_NAMED, MAX_WHY] = [3, 200] as const;
+/** Limits of the lists: characters of a reason, and videos of a kind with their URL. */
+const [MAX_REASON, MAX_URLS] = [300, 20] as const;
+
+/** What an error says of a video: names and URLs must not be lost with it. It is lost if it has a `reason`. */
+export type Video = Readonly<
+	Partial<Record<'video_url' | 'reason' | 'error_message' | 'explanation', unknown>>
+> & {
+	/** Its task ID, or its item where it has no task. */
+	readonly name: string;
+};
+
+/** How a node fails for lost videos. */
+interface Loss {
+	/** What can be done in this node, free of charge. */
+	readonly advice: readonly Advice[];
+	/** Whether the others go on first, see `canLeave`. */
+	readonly canLeave: boolean;
+	/** Whether the videos are not those of its input, but of the task ledger. */
+	readonly isCollected?: boolean;
+}
 
 /**
  * Begins a run of a node that fails at its end where videos are lost.
@@ -44,19 +79,6 @@ export function isPutOff(context: IExecuteFunctions): boolean {
 	return rest.kind === 'later';
 }
 
-/** A video, with what it is called where it has no task. */
-type NamedVideo = Video & { readonly name: string };
-
-/** How a node fails for lost videos. */
-interface Loss {
-	/** What can be done, first what is free of charge. */
-	readonly advice: readonly Advice[];
-	/** Whether the others go on first, see `canLeave`. */
-	readonly canLeave: boolean;
-	/** Whether the videos are not those of its input, but of the task ledger. */
-	readonly isCollected?: boolean;
-}
-
 /**
  * Leaves the items of lost videos to a run that fails when the others have gone on.
  *
@@ -69,39 +91,40 @@ export function failForLost(
 ): void {
 	const lost = delivered.flatMap(({ ending }, index) => (ending === 'failed' ? [index] : []));
 	if (lost.length === 0) return;
-	const byTask = new Map<unknown, NamedVideo>();
+	const byTask = new Map<unknown, Video>();
 	for (const [index, { item, ending }] of delivered.entries()) {
 		const { video_url, reason = '', error_message, explanation } = item.json;
-		const task_id = shown(item.json['task_id'] ?? '');
+		const task = shown(item.json['task_id'] ?? '');
 		// Of a task in several items one may be lost.
-		if (byTask.get(task_id || index)?.reason !== undefined) continue;
+		if (byTask.get(task || index)?.reason !== undefined) continue;
 		const failed = ending === 'failed' && { reason, error_message, explanation };
-		const name = `item ${placeOfItem(context, index).item}`;
-		byTask.set(task_id || index, { task_id, name, video_url, ...failed });
+		const name = task || `item ${placeOfItem(context, index).item}`;
+		byTask.set(task || index, { name, video_url, ...failed });
 	}
 	const videos = [...byTask.values()];
-	const note = describeTasks(videos, STILL_GENERATING);
-	const isRefused = ({ item, error }: Delivered) => error && item.json['reason'] === 'creation';
 	const refusal = maskError(openedRun(context), delivered.find(isRefused)?.error);
 	const only = videos.length === 1 ? delivered.find(({ error }) => error)?.error : undefined;
+	const note = only ? '' : describeVideos(videos);
 	const item = placeOfItem(context, lost[0]!).item;
 	// Where nothing else has gone on, its own error says more.
 	const own = only ?? (lost.length === delivered.length ? refusal : undefined);
 	if (own !== undefined) throw stoppingError(openedRun(context), own, note, item);
 
 	const isLeft = canLeave && lost.length < delivered.length;
-	const isUnknown = delivered.some(({ error }) => isOutcomeUnknown(error));
-	// The service has ended them; a late video or a file can still come.
-	const areOver = lost.every((index) => delivered[index]!.item.json['reason'] === 'failed');
-	const polls = areOver ? 'stayFailed' : isLeft ? 'pollsRest' : 'pollsAll';
-	const does = isUnknown ? 'doesNotSend' : refusal ? 'creates' : polls;
-	const retry = RETRY[isCollected ? 'collects' : does];
+	const polls = isCollected
+		? 'The next collection takes what is left, free of charge'
+		: `Retry polls ${isLeft ? 'only what is left' : 'again'}, free of charge`;
+	const retry = whatRetryDoes(
+		lost.map((index) => delivered[index]!),
+		polls,
+	);
 	const message = lossMessage(videos, isLeft);
-	const hints = refusal instanceof InputError ? [refusal.hint as Advice] : advice;
+	const all = [...advice, ...adviceFor(videos), ...(isCollected ? [] : [PAYS_FOR_ALL])];
+	const hints = refusal instanceof InputError ? [refusal.hint] : all;
 	const error =
 		refusal instanceof ServiceError
 			? refusal.with({}, { message })
-			: new ServiceError('failed', message, hints, { serviceMessage: describeLost(videos) });
+			: new ServiceError('failed', message, hints as readonly Advice[]);
 	if (!isLeft)
 		throw stoppingError(
 			openedRun(context),
@@ -113,26 +136,80 @@ export function failForLost(
 	leave(context, items, { error: toSaved(error), retry, note });
 }
 
+/** Whether the node itself did not create the video. */
+const isRefused = ({ item, error }: Delivered) => error && item.json['reason'] === 'creation';
+
+/** What a Retry does about lost videos: it polls, or what this node could not create it creates. */
+function whatRetryDoes(lost: readonly Delivered[], polls: string): string {
+	const sentences = lost.map((each) => {
+		if (isRefused(each)) return isOutcomeUnknown(each.error) ? DOES_NOT_SEND : CREATES;
+		return RETRY[shown(each.item.json['reason'])] ?? polls;
+	});
+	return [...new Set(sentences)].join('. ');
+}
+
+/** What can be done about lost videos. */
+export function adviceFor(videos: readonly Pick<Video, 'reason'>[]): readonly Advice[] {
+	const reasons = new Set(videos.map(({ reason }) => reason));
+	return ADVICE.flatMap(([reason, advice]) => (reasons.has(reason) ? advice : []));
+}
+
 /** The first names, and how many there are beside them. */
 function named(names: readonly string[]): string {
 	const more = names.length - MAX_NAMED;
 	return `${names.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
+/** Why a video is lost, without a period at its end. */
+export function whyLost({ error_message, explanation }: Omit<Video, 'name'>): string {
+	const words = [explanation, error_message].filter((each) => !isBlank(each)).map(shown);
+	return shorten(words.join('. ').replace(/\.$/, '') || 'no reason given', MAX_REASON);
+}
+
+/** Names of videos by why they are lost. */
+function byReason(videos: readonly Video[]): readonly (readonly [why: string, string[]])[] {
+	const groups = new Map(videos.map((video): [string, string[]] => [whyLost(video), []]));
+	for (const video of videos) groups.get(whyLost(video))!.push(video.name);
+	return [...groups];
+}
+
 /** The message about lost videos, which is all that n8n's toast shows: which, why, and what has gone on. */
-function lossMessage(videos: readonly NamedVideo[], isLeft: boolean): string {
-	const nameOf = ({ task_id, name }: NamedVideo) => task_id || name;
-	const gone = videos.filter(({ reason }) => reason === undefined).map(nameOf);
-	const byReason = new Map<string, string[]>();
-	for (const video of videos.filter(({ reason }) => reason !== undefined)) {
-		const why = shorten(whyLost(video), MAX_WHY);
-		byReason.set(why, [...(byReason.get(why) ?? []), nameOf(video)]);
-	}
-	const groups = [...byReason].map(([why, names]) => `${named(names)} (${why})`);
-	const failed = `${videos.length - gone.length} of ${counted(videos.length, 'video')} failed: ${named(groups)}`;
+function lossMessage(videos: readonly Video[], isLeft: boolean): string {
+	const lost = videos.filter(({ reason }) => reason !== undefined);
+	const groups = byReason(lost).map(
+		([why, names]) => `${named(names)} (${shorten(why, MAX_WHY)})`,
+	);
 	if (videos.length === 1) return `The video failed: ${named(groups)}`;
+	const failed = `${lost.length} of ${counted(videos.length, 'video')} failed: ${named(groups)}`;
 	if (!isLeft) return `${failed}. None has gone on`;
+	const gone = videos.filter(({ reason }) => reason === undefined).map(({ name }) => name);
 	return `${failed}. ${gone.length} ${gone.length === 1 ? 'has' : 'have'} gone on: ${named(gone)}`;
+}
+
+/**
+ * All videos by what became of them, for the error that stops the node; the first of each kind with their URL.
+ *
+ * @param lists How the lists begin that differ.
+ */
+export function describeVideos(
+	videos: readonly Video[],
+	lists: Partial<Record<keyof typeof LISTS, string>> = {},
+) {
+	const kindOf = (video: Video) => video.reason ?? (hasVideo(video) ? 'completed' : 'generating');
+	const texts = Object.entries({ ...LISTS, ...lists }).flatMap(([kind, list]) => {
+		const own = videos.filter((video) => kindOf(video) === kind);
+		const shownOnes = own.map((video, index) => {
+			const { name, video_url: url } = video;
+			return isBlank(url) || index >= MAX_URLS
+				? video
+				: { ...video, name: `${name} (${shown(url)})` };
+		});
+		const groups = byReason(shownOnes).map(([why, names]) =>
+			own[0]!.reason === undefined ? names.join(', ') : `${names.join(', ')}: ${why}`,
+		);
+		return own.length === 0 ? [] : `${list}: ${groups.join('; ')}`;
+	});
+	return texts.join('. ');
 }
 
 /** The item of a video that was not created. */
