@@ -3,16 +3,22 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
-import { outputItems } from '../../lab/n8n/execution';
+import { failureOf, outputItems } from '../../lab/n8n/execution';
 import { N8nClient, type WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { startN8n, type N8n } from '../../lab/n8n/startN8n';
 import { chatText, streamWebhook, type ChatLine } from '../../lab/n8n/streamChat';
 import { newUserFolder } from '../../lab/n8n/userFolder';
-import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
+import {
+	events,
+	json,
+	startScriptedServer,
+	type Script,
+	type ScriptedServer,
+} from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';
 import { heldReply, text } from './support/heldReply';
-import { heldAssistant, sendAtOnce } from './support/sharedSession';
+import { crowdedAssistant, sendAtOnce } from './support/sharedSession';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 const ASSISTANT = 'n8n-nodes-agent-video.superAssistant';
@@ -144,17 +150,68 @@ it(
 );
 
 it(
-	'first messages of one key at the same moment share one session',
+	'of first messages of one key at the same moment, the session of the newest row stays',
 	async () => {
-		const held = heldAssistant();
-		answer = held.script;
-		const ref = await install('crowd', {
+		answer = crowdedAssistant();
+		await install('crowd', {
 			credential: 'Scripted',
 			parameters: { session: 'key', sessionKey: '={{ $json.body.key }}' },
 		});
-		const replies = await sendAtOnce(client, ref, `${n8n.url}/webhook/crowd`, held);
-		expect(replies).toStrictEqual(Array(8).fill('s-0'));
-		expect(held.sessions).toStrictEqual([undefined, ...Array<string>(7).fill('s-0')]);
+		const { first, newest, later } = await sendAtOnce(client, `${n8n.url}/webhook/crowd`);
+		expect([...first].sort()).toStrictEqual(['s-0', 's-1', 's-2', 's-3']);
+		expect(first).toContain(newest);
+		expect(later).toBe(newest);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'the retry of an execution asks again only for what the service has refused',
+	async () => {
+		const sent: string[] = [];
+		answer = (response, { body }) => {
+			const [{ content }] = (body as { messages: [{ content: string }] }).messages;
+			const isNew = !sent.includes(content);
+			sent.push(content);
+			if (isNew && content === 'refused') json(response, 406, { error: { message: 'no' } });
+			else if (content === 'cut') events(response, [text('Half')]);
+			else events(response, [text(`Re: ${content}`), END, '[DONE]']);
+		};
+		const one = { options: { batching: { values: { concurrency: 1 } } } };
+		const ref = await client.importWorkflow(
+			workflow('retry', [
+				node('Webhook', 'n8n-nodes-base.webhook', 2.1, {
+					parameters: { httpMethod: 'POST', path: 'retry', responseMode: 'onReceived' },
+					webhookId: 'retry',
+				}),
+				node('Each', 'n8n-nodes-base.splitOut', 1, {
+					parameters: {
+						fieldToSplitOut: 'body.texts',
+						options: { destinationFieldName: 'text' },
+					},
+				}),
+				node('Assistant', ASSISTANT, 1, {
+					parameters: { appCode: 'a', message: '={{ $json.text }}', ...one },
+					credential: 'Scripted',
+				}),
+			]),
+		);
+		await client.activate(ref);
+		const retried = async (...texts: readonly string[]) => {
+			await postWebhook(`${n8n.url}/webhook/retry`, { texts });
+			const failed = await client.lastExecution(ref);
+			expect(failed.status).toBe('error');
+			return await client.readExecution(await client.retry(failed.id));
+		};
+
+		const whole = await retried('one', 'refused', 'three');
+		const outputs = outputItems(whole, 'Assistant').map(({ json: { output } }) => output);
+		expect(outputs).toStrictEqual(['Re: one', 'Re: refused', 'Re: three']);
+		expect(sent.splice(0)).toStrictEqual(['one', 'refused', 'refused', 'three']);
+
+		const broken = await retried('four', 'cut');
+		expect(failureOf(broken)).toContain('The stream ended before the reply was complete');
+		expect(sent).toStrictEqual(['four', 'cut']);
 	},
 	RUN_LIMIT_MS,
 );

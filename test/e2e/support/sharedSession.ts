@@ -1,73 +1,39 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerResponse } from 'node:http';
 
-import { failureOf } from '../../../lab/n8n/execution';
-import type { N8nClient, WorkflowRef } from '../../../lab/n8n/N8nClient';
+import type { N8nClient } from '../../../lab/n8n/N8nClient';
 import { postWebhook } from '../../../lab/n8n/postWebhook';
+import { SESSION_TABLE } from '../../../nodes/SuperAssistant/sessionTable';
 import { events, type Script } from '../../support/scriptedServer';
-import { heldReply, text } from './heldReply';
+import { text } from './heldReply';
 
-const SENDERS = 8;
+const SENDERS = 4;
+const END = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
 
-/** An assistant whose first reply is held; a request without a session opens a new one. */
-interface HeldAssistant {
-	readonly script: Script;
-	/** Sends the first reply. */
-	finish(): void;
-	/** The session of each request; `undefined` where it opened one. */
-	readonly sessions: readonly (string | undefined)[];
-}
-
-export function heldAssistant(): HeldAssistant {
-	const sessions: (string | undefined)[] = [];
-	const first = heldReply([], [{ session_id: 's-0' }, text('Hi')]);
-	const end = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
-	return {
-		sessions,
-		finish: () => {
-			first.finish();
-		},
-		script: (response, request, index) => {
-			const { session_id: id } = request.body as { session_id?: string };
-			const opened = `s-${sessions.length}`;
-			sessions.push(id);
-			if (sessions.length === 1) first.script(response, request, index);
-			else events(response, [{ session_id: id ?? opened }, text('Hi'), end, '[DONE]']);
-		},
+/** An assistant that opens a session for each request without one. It answers the first ones once all of them have come. */
+export function crowdedAssistant(): Script {
+	const waiting: (readonly [response: ServerResponse, session: string])[] = [];
+	let requests = 0;
+	return (response, { body }) => {
+		const { session_id: session = `s-${requests}` } = body as { session_id?: string };
+		waiting.push([response, session]);
+		requests += 1;
+		if (requests < SENDERS) return;
+		for (const [each, session_id] of waiting.splice(0))
+			events(each, [{ session_id }, text('Hi'), END, '[DONE]']);
 	};
 }
 
 /**
- * Sends eight messages of one key at the same moment. The reply to the first is held until all executions exist.
+ * Sends first messages of the key `one` at the same moment, and a later one.
  *
- * @returns The sessions of the replies.
+ * @returns The sessions of the first messages, the one in the newest row of the key, and the one of the later message.
  */
-export async function sendAtOnce(
-	client: N8nClient,
-	ref: WorkflowRef,
-	url: string,
-	assistant: HeldAssistant,
-): Promise<readonly string[]> {
-	const before = (await client.executions(ref)).length;
-	const replies = Promise.all(
-		Array.from({ length: SENDERS }, () =>
-			postWebhook<{ session_id: string }>(url, { message: 'Hello', key: 'one' }),
-		),
-	).catch(async (cause: unknown) => {
-		const executions = (await client.executions(ref)).map(({ id }) =>
-			client.waitForExecution(id),
-		);
-		const ended = await Promise.allSettled(executions);
-		const failures = ended.map((each) => 'value' in each && failureOf(each.value));
-		throw new Error(`${String(cause)}\n${failures.filter(Boolean).join('\n')}`, { cause });
-	});
-	const begun = async () => {
-		const ready = async () =>
-			assistant.sessions.length > 0 &&
-			(await client.executions(ref)).length === before + SENDERS;
-		while (!(await ready())) await sleep(50);
-	};
-	// A webhook that fails ends the wait.
-	await Promise.race([begun(), replies]);
-	assistant.finish();
-	return (await replies).map(({ data }) => data.session_id);
+export async function sendAtOnce(client: N8nClient, url: string) {
+	const send = async () =>
+		(await postWebhook<{ session_id: string }>(url, { message: 'Hello', key: 'one' })).data
+			.session_id;
+	const first = await Promise.all(Array.from({ length: SENDERS }, send));
+	const rows = (await client.dataTableRows(SESSION_TABLE.name))!;
+	const ofKey = rows.filter((row) => row['session_key'] === 'key one');
+	return { first, newest: ofKey.at(-1)!['session_id'], later: await send() };
 }
