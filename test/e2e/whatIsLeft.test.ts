@@ -1,30 +1,41 @@
-// @seconds 40
+// @seconds 160
 import type { INode } from 'n8n-workflow';
 
 import type { Fault } from '../../emulator/faults/fault';
+import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
-import type { WorkflowRef } from '../../lab/n8n/N8nClient';
+import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
+import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restartableN8n';
 import { drawn, node, type Wires } from './support/buildWorkflow';
-import { base, noOp } from './support/drawAgent';
-import { CREATIONS } from './support/ledger';
+import { base, code, draw, noOp } from './support/drawAgent';
+import { CREATIONS, POLLS, until } from './support/ledger';
+import { call, results, startScriptedModel, type ScriptedModel } from './support/scriptedModel';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 
 const FILES = '/cdn/';
 const SHOTS = ['a', 'b', 'c', 'd', 'e'];
 
 let session: Session;
+/** The service of a run that lasts a minute, beside the other tests. */
+let lateService: Emulator;
+let lateRun: Promise<Execution>;
+let model: ScriptedModel;
 
 beforeAll(async () => {
 	session = await startSession({ videoSeconds: 0.01 });
-	await session.client.createCredential({
-		name: 'Emulator',
-		type: 'agentVideoApi',
-		data: { baseUrl: session.emulator.url, apiKey: 'demo-key' },
-	});
+	await addCredential(session.client, 'Emulator', session.emulator.url);
+	model = await startScriptedModel();
+	await addCredential(session.client, 'Model', model.url);
+	lateService = await startEmulator({ videoSeconds: 3 });
+	lateRun = runLate();
+	// Its own test reports a failure.
+	lateRun.catch(() => undefined);
 }, SET_UP_LIMIT_MS);
 
 afterAll(async () => {
+	await model.stop();
+	await lateService.stop();
 	await session.stop();
 }, RUN_LIMIT_MS);
 
@@ -45,10 +56,10 @@ const rows = (name: string, shots: readonly string[]) =>
 			jsCode: `return ${JSON.stringify(shots)}.map((shot) => ({ json: { shot: 'shot ' + shot } }));`,
 		},
 	});
-const create = (parameters: object = {}) =>
+const create = (parameters: object = {}, credential = 'Emulator') =>
 	node('Create', 'n8n-nodes-agent-video.createVideo', 1, {
 		parameters: { prompt: '={{ $json.shot }}', ...parameters },
-		credential: 'Emulator',
+		credential,
 	});
 const wait = node('Wait', 'n8n-nodes-agent-video.waitForVideo', 1, { credential: 'Emulator' });
 const loop = node('Loop', base('splitInBatches'), 3, { parameters: { batchSize: 2 } });
@@ -71,16 +82,20 @@ const sent = () =>
 		.sort();
 
 /** What a node has output, in alphabetical order: the shots of its videos. */
-function shotsOf(execution: Execution, name: string): string[] {
+function shotsOf(execution: Execution, name: string, service = session.emulator): string[] {
 	const byTask = new Map(
-		session.emulator.tasks.all.map(({ id, video }): [unknown, string] => [id, video.prompt]),
+		service.tasks.all.map(({ id, video }): [unknown, string] => [id, video.prompt]),
 	);
 	const prompts = outputItems(execution, name).map(({ json }) => byTask.get(json['task_id']));
 	return prompts.map((prompt = '-') => prompt.replace('shot ', '')).sort();
 }
 
-async function execute(ref: WorkflowRef): Promise<Execution> {
-	const { client } = session;
+async function addCredential(client: N8nClient, name: string, baseUrl: string): Promise<void> {
+	const data = { baseUrl, apiKey: 'demo-key' };
+	await client.createCredential({ name, type: 'agentVideoApi', data });
+}
+
+async function execute(ref: WorkflowRef, { client } = session): Promise<Execution> {
 	return await client.waitForExecution(await client.run(ref, 'Start'));
 }
 
@@ -104,6 +119,25 @@ interface Row {
 	readonly after: Readonly<Record<string, readonly string[]>>;
 	/** The shots that were sent in all. Default: each once. */
 	readonly sent?: readonly string[];
+}
+
+/** A run in which one video is not finished in its Maximum Wait. */
+async function runLate(): Promise<Execution> {
+	await addCredential(session.client, 'Late', lateService.url);
+	const waiting = node('Wait', 'n8n-nodes-agent-video.waitForVideo', 1, {
+		parameters: { options: { maximumWait: 1 } },
+		credential: 'Late',
+	});
+	const nodes = [start, rows('Rows', SHOTS), create({}, 'Late'), waiting, noOp('Next')];
+	const ref = await session.client.importWorkflow(
+		drawn('Late', nodes, { ...LINE, Wait: [['Next']] }),
+	);
+	const run = execute(ref);
+	await until(() => lateService.tasks.all.length === SHOTS.length);
+	const { id } = lateService.tasks.all.find(({ video: { prompt } }) => prompt === 'shot c')!;
+	const fields = { status: 'processing', video_url: '' };
+	lateService.faults.add({ kind: 'set', path: POLLS, contains: id, fields, count: 99 });
+	return await run;
 }
 
 const LINE: Wires = { Start: [['Rows']], Rows: [['Create']], Create: [['Wait']] };
@@ -346,3 +380,153 @@ it.each<[string, INode, readonly Fault[], RegExp, readonly string[]]>([
 	},
 	RUN_LIMIT_MS,
 );
+
+it(
+	'a Retry gets a video that was late, and only that',
+	async () => {
+		const failed = await lateRun;
+		expect(failureOf(failed)).toMatch(
+			/^Wait: 1 of 5 videos failed: task-\w+ \(Not finished after .*\)\. 4 have gone on: .*Retry polls only what is left, free of charge – .*Tasks not finished in time: task-\w+: /,
+		);
+		expect(shotsOf(failed, 'Next', lateService)).toStrictEqual(['a', 'b', 'd', 'e']);
+
+		lateService.faults.clear();
+		lateService.journal.clear();
+		const retried = await retry(failed);
+		expect(failureOf(retried)).toBe('');
+		expect(shotsOf(retried, 'Next', lateService)).toStrictEqual(SHOTS);
+		expect(lateService.journal.of(POLLS)).toHaveLength(1);
+		expect(lateService.journal.of(CREATIONS)).toHaveLength(0);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'a moderated video: with Failed connected, a Retry of the saved workflow hands it on, free of charge',
+	async () => {
+		const { client } = session;
+		const shots = ['a', 'b', 'moderated-task'];
+		const nodes = [start, rows('Rows', shots), create(), wait, noOp('Next'), noOp('Lost')];
+		const ref = await client.importWorkflow(
+			drawn('Moderated', nodes, { ...LINE, Wait: [['Next']] }),
+		);
+		const failed = await execute(ref);
+		expect(failureOf(failed)).toMatch(
+			/Retry does not change what failed at the service – To go on without them, connect the output Failed/,
+		);
+		expect(failureOf(await retry(failed))).toMatch(/^Wait: The video failed: /);
+
+		const path = `/workflows/${ref.id}`;
+		const { data: saved } = (await client.answer('GET', path)).data as { data: object };
+		const { connections } = drawn('', nodes, { ...LINE, Wait: [['Next'], ['Lost']] });
+		await client.answer('PATCH', path, { ...saved, connections });
+		const answer = await client.answer('POST', `/executions/${failed.id}/retry`, {
+			loadWorkflow: true,
+		});
+		const { id } = (answer.data as { data: { id: string } }).data;
+		const retried = await client.waitForExecution(id);
+		expect(failureOf(retried)).toBe('');
+		expect(shotsOf(retried, 'Next')).toStrictEqual(['a', 'b']);
+		expect(shotsOf(retried, 'Lost')).toStrictEqual(['moderated-task']);
+		expect(sent()).toStrictEqual(shots);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'a Retry sends the open calls of an agent out again, and asks the model for nothing twice',
+	async () => {
+		const rome = call('c1', 'weather', { city: 'Rome' });
+		model.replyWith((messages) => {
+			if (messages[0]!.content === 'Hello') return 'Hello.';
+			return results(messages).length === 0 ? [rome] : 'Done.';
+		});
+		// A run without an item, as of a service that is down.
+		const weather = code(
+			'weather',
+			'return $runIndex === 0 ? [] : [{ json: { degrees: 4 } }];',
+		);
+		const ref = await session.client.importWorkflow(
+			draw('Open call', {
+				tools: ['weather'],
+				questions: ['Rome', 'Hello'],
+				nodes: [weather],
+				wires: { weather: [['Agent']] },
+			}),
+		);
+		const answersOf = (execution: Execution) =>
+			outputItems(execution, 'Answers').map(({ json: { output } }) => output);
+
+		const failed = await execute(ref);
+		expect(failureOf(failed)).toMatch(
+			/^Agent: Tool weather returned no item for 1 call\. Retry sends these calls out again/,
+		);
+		expect(answersOf(failed)).toStrictEqual([]);
+		expect(model.requests).toHaveLength(2);
+
+		const retried = await retry(failed);
+		expect(failureOf(retried)).toBe('');
+		expect(answersOf(retried)).toStrictEqual(['Done.', 'Hello.']);
+		expect(model.requests).toHaveLength(3);
+	},
+	RUN_LIMIT_MS,
+);
+
+describe('n8n is killed in a Retry, and the next one goes on', () => {
+	let n8n: RestartableN8n;
+
+	beforeAll(async () => {
+		n8n = await startRestartableN8n();
+		await addCredential(n8n.client, 'Emulator', session.emulator.url);
+	}, SET_UP_LIMIT_MS);
+
+	afterAll(async () => {
+		await n8n.stop();
+	}, RUN_LIMIT_MS);
+
+	it.each<[string, readonly Fault[], readonly string[]]>([
+		['with a file that was gone', [FILE_GONE], SHOTS],
+		['with a creation that was rejected', [noCredit('d')], [...SHOTS, 'd'].sort()],
+	])(
+		'%s',
+		async (name, faults, expected) => {
+			const { client } = n8n;
+			const path = name.replaceAll(' ', '-');
+			const ref = await client.importWorkflow(
+				drawn(
+					`Killed ${name}`,
+					[hook(path), rows('Rows', SHOTS), create(), wait, noOp('Next')],
+					{
+						...LINE,
+						Wait: [['Next']],
+					},
+				),
+			);
+			await client.activate(ref);
+			session.emulator.faults.add(...faults);
+			await postWebhook(`${n8n.url}/webhook/${path}`, {});
+			const failed = await client.lastExecution(ref);
+			expect(failureOf(failed)).toMatch(/1 of 5 videos failed: /);
+
+			session.emulator.faults.clear();
+			session.emulator.faults.add({ kind: 'hold', path: POLLS });
+			const before = session.emulator.journal.of(POLLS).length;
+			// The kill breaks its connection.
+			const killed = client.retry(failed.id).catch(() => '');
+			await until(() => session.emulator.journal.of(POLLS).length > before);
+			await n8n.kill();
+			await killed;
+			session.emulator.faults.clear();
+			await n8n.start();
+			const crashed = await client.lastExecution(ref);
+			expect(crashed.status).toBe('crashed');
+			expect(crashed.id).not.toBe(failed.id);
+
+			const retried = await client.readExecution(await client.retry(crashed.id));
+			expect(failureOf(retried)).toBe('');
+			expect(shotsOf(retried, 'Next')).toStrictEqual(SHOTS);
+			expect(sent()).toStrictEqual(expected);
+		},
+		2 * RUN_LIMIT_MS,
+	);
+});
