@@ -27,16 +27,20 @@ let account: string;
 let tables: DataTables;
 /** What the service reports of a task; every other task is completed. */
 let reports: Record<string, object>;
+/** What happens at a request. */
+let onRequest: (path: string) => void;
 /** Offset of the clock of this process, in milliseconds. */
 let aheadMs: number;
 
 beforeEach(async () => {
 	tables = dataTables();
 	reports = {};
+	onRequest = () => undefined;
 	aheadMs = 0;
 	const now = Date.now.bind(Date);
 	jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
 	server = await startScriptedServer((response, { path, body }) => {
+		onRequest(path);
 		if (path.startsWith('/cdn/')) {
 			const isGone = path.includes('gone');
 			response.writeHead(isGone ? 404 : 200, { 'content-type': 'video/mp4' });
@@ -215,6 +219,25 @@ describe('results', () => {
 			'The results of these tasks have no row in the data table agent_video_tasks: a',
 		);
 		expect(tables.rows).toMatchObject([before, { status: 'done' }]);
+	});
+
+	test.each([
+		['the task is polled', '/v1/videos/tasks'],
+		['its file is downloaded', '/cdn/a.mp4'],
+	])('are named where a person removes the row while %s', async (_name, path) => {
+		tables.insert(TASK_TABLE, asked('a'), asked('b'));
+		onRequest = (requested) => {
+			if (requested !== path) return;
+			onRequest = () => undefined;
+			const [first, second] = tables.rows;
+			tables.drop(TASK_TABLE.name);
+			tables.insert(TASK_TABLE, { ...first, task_id: '' }, second!);
+		};
+		const result = await wait({ items: [{ task_id: 'a' }, { task_id: 'b' }] });
+		expect(idsOf(result.outputs[COMPLETED])).toStrictEqual(['a', 'b']);
+		expect(hintsOf(result)).toContain(
+			'The results of these tasks have no row in the data table agent_video_tasks: a',
+		);
 	});
 
 	test('are written when a failed video fails the node; completed videos have gone on', async () => {

@@ -71,21 +71,15 @@ export async function openRecords(context: IExecuteFunctions, polls: readonly Ta
 			known.set(poll, { ...poll, outcome: 'completed', report });
 	}
 	if (known.size > 0) hint(`${counted(known.size, 'video')} ${FORGOTTEN}`);
-	const missing = found === undefined ? [] : ids.filter((id) => ownOf(id).length === 0);
-	if (missing.length > 0) {
-		const more = missing.length > MAX_NAMED ? ' and others' : '';
-		const named = `${missing.slice(0, MAX_NAMED).join(', ')}${more}`;
-		const where = `in the data table ${TASK_TABLE.name}`;
-		hint(`The results of these tasks have no row ${where}: ${named}`, 'info');
-	}
 	return {
 		/** The polls. A task that the service does not know any more is still completed if its row has the video. */
 		polls: polls.map((poll) => known.get(poll) ?? poll),
 		/**
 		 * Writes the results, all at once. Without `finished_at` a task stays open, so that it can be collected: after a
-		 * timeout, a refusal or a failed download.
+		 * timeout, a refusal or a failed download. A person may have changed a row since the task was created, or since it was read.
 		 */
 		write: async (ofTask: ReadonlyMap<string, readonly Delivered[]>): Promise<void> => {
+			if (found === undefined) return;
 			const update = finished.flatMap((poll) => {
 				const own = ownOf(poll.taskId);
 				const open = own.filter((row) => !row['finished_at']);
@@ -96,7 +90,19 @@ export async function openRecords(context: IExecuteFunctions, polls: readonly Ta
 					...resultRow(poll, ofTask.get(poll.taskId)!, delivered_at),
 				}));
 			});
-			await onTable(context, TASK_TABLE, { update }).catch(tell);
+			const find = oneOf('task_id', ids);
+			const written = await onTable(context, TASK_TABLE, { update }, { find }).catch(tell);
+			if (written === undefined) return;
+			const own = written.filter((row) => isOwn(row, account));
+			const inTable = new Set(own.map((row) => row['task_id']));
+			const missing = ids.filter((id) => !inTable.has(id));
+			if (missing.length === 0) return;
+			const more = missing.length > MAX_NAMED ? ' and others' : '';
+			const named = `${missing.slice(0, MAX_NAMED).join(', ')}${more}`;
+			hint(
+				`The results of these tasks have no row in the data table ${TASK_TABLE.name}: ${named}`,
+				'info',
+			);
 		},
 	};
 }
