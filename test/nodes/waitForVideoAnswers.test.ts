@@ -196,7 +196,10 @@ test.each([
 });
 
 test('fields of the service called reason and error change neither the output nor our fields', async () => {
-	const odd = { reason: 'none', error: 'none', history: 'theirs', waited_seconds: 'long' };
+	const odd = {
+		...{ reason: 'none', error: 'none', history: 'theirs', waited_seconds: 'long' },
+		delivered_at: 'then',
+	};
 	const { outputs } = await wait({
 		a: [report('completed', odd)],
 		b: [report('failed', { ...odd, error_message: 'moderation' })],
@@ -209,6 +212,7 @@ test('fields of the service called reason and error change neither the output no
 		service_error: 'none',
 		service_history: 'theirs',
 		service_waited_seconds: 'long',
+		service_delivered_at: 'then',
 	});
 	expect(a!.json).not.toHaveProperty('reason');
 	expect(a!.json).not.toHaveProperty('error');

@@ -75,7 +75,7 @@ const TASK_FIELDS = ['task_id', 'status', 'video_url', 'thumbnail_url', 'error_m
 const OURS: ReadonlySet<string> = new Set([
 	...['reason', 'explanation', 'error', 'history', 'waited_seconds'],
 	...['file', 'missing_files', 'ledger', 'request', 'adjustments', 'estimated_cost', 'reused'],
-	'attempt',
+	...['attempt', 'delivered_at'],
 ]);
 
 /** The fields of an answer. One with the name of a field of ours has another name, so that neither takes the place of the other. */

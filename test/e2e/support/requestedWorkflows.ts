@@ -141,7 +141,7 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 		items: { Reply: [[{ to: 'ann', text: matching(/Delivery/) }]] },
 	},
 	{
-		request: 'Turn the headlines of a feed into clips, and skip what was made',
+		request: 'Turn the headlines of a feed into clips, and skip what was delivered',
 		trigger: 'Start',
 		code: [
 			START,
@@ -170,7 +170,7 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 					prompt: expr('A clip: {{ $json.title }}'),
 					options: { idempotencyKey: expr('{{ $json.guid }}'), maximumVideos: 10 }
 				}`,
-				{ task_id: 'task-1', reused: false },
+				{ task_id: 'task-1', delivered_at: '2026-01-01T00:00:00.000Z' },
 			),
 			node(
 				'fresh',
@@ -178,8 +178,8 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 				2.3,
 				'New Ones',
 				`{ conditions: { combinator: 'and', conditions: [{
-					leftValue: expr('{{ $json.reused }}'), rightValue: '',
-					operator: { type: 'boolean', operation: 'notExists', singleValue: true }
+					leftValue: expr('{{ $json.delivered_at }}'), rightValue: '',
+					operator: { type: 'string', operation: 'notExists', singleValue: true }
 				}], options: { caseSensitive: false, leftValue: '', typeValidation: 'strict' } } }`,
 				{ task_id: 'task-1' },
 			),
@@ -195,7 +195,10 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 		items: {
 			'Create Video': [
 				[like({ status: 'queued' }), like({ status: 'queued' })],
-				[like({ reused: true }), like({ reused: true })],
+				[
+					like({ reused: true, delivered_at: matching(/^2/) }),
+					like({ reused: true, delivered_at: matching(/^2/) }),
+				],
 			],
 			Post: [
 				[
