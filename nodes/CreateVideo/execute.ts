@@ -48,6 +48,8 @@ type CreatedVideo = CreatedTask & {
 	readonly estimated_cost?: number;
 	/** How many videos its key has had with this one, where the others have failed. */
 	readonly attempt?: number;
+	/** When Wait for Video has first handed out the video. */
+	readonly delivered_at?: string;
 };
 
 /**
@@ -170,7 +172,7 @@ const CREATIONS: LedgerKind<CreatedVideo> = {
 	toResult(row) {
 		const task_id = taskIdOf(row);
 		if (task_id === '') return undefined;
-		const { prompt, model, duration, size, audio: generate_audio } = row;
+		const { prompt, model, duration, size, audio: generate_audio, delivered_at } = row;
 		const sent = Object.entries({ prompt, model, duration, size, generate_audio });
 		return {
 			task_id,
@@ -180,6 +182,7 @@ const CREATIONS: LedgerKind<CreatedVideo> = {
 			...(attemptOf(row) > 1 && { attempt: attemptOf(row) }),
 			// So that a reused video has the fields of a new one; a person can change any cell.
 			...parseJsonObject(String(row['details'])),
+			...(delivered_at ? { delivered_at: shown(delivered_at) } : {}),
 		};
 	},
 };

@@ -780,7 +780,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/run#errorLine',
 		'shared/run#sentencesOf',
 		'shared/chat#shownInStream',
-		'shared/wait#whyLost',
 	],
 	'it passes the text on, or looks at its kind, its length or its beginning': [
 		'client/chat#applyStarted',

@@ -18,7 +18,7 @@ const answer: Script = (response, { body }) => {
 	const choice = { index: 0, delta: { content: `Re: ${textOf(body)}` }, finish_reason: 'stop' };
 	events(response, [{ session_id: 's-1', choices: [choice] }, '[DONE]']);
 };
-const refuse: Script = (response) => {
+const rejectCall: Script = (response) => {
 	json(response, 406, { error: { message: 'top up' } });
 };
 const breakOff: Script = (response) => {
@@ -73,7 +73,7 @@ async function begin(
 }
 
 test('a retry of the saved execution asks only for what has no reply', async () => {
-	answers = { two: [refuse] };
+	answers = { two: [rejectCall] };
 	const first = await begin(['one', 'two', 'three']);
 	expect(first.status).toBe('error');
 	const { status, outputs } = await first.resume(RETRY);
@@ -92,7 +92,7 @@ test.each([
 	['the session', { session: 'id', sessionId: 's-9' }],
 	['the images', { images: { image: [{ source: 'url', url: 'http://127.0.0.1/a.png' }] } }],
 ])('an item is refused in a retry when it asks with another value of %s', async (_name, change) => {
-	answers = { two: [refuse] };
+	answers = { two: [rejectCall] };
 	const node = drawn();
 	const first = await begin(['one', 'two'], node);
 	Object.assign(node.parameters, change);

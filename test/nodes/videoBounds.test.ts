@@ -115,7 +115,7 @@ test('a failed video of many says a part of its reason in the error', async () =
 	expect(error!.message.length).toBeLessThan(1_000);
 	expect(error!.description!.length).toBeLessThan(BOUND);
 	for (const { task_id } of items) expect(error!.description).toContain(task_id);
-	expect(error!.description).toContain('t0 (failed): xxx');
+	expect(error!.description).toMatch(/t29: x+/);
 });
 
 test('a URL that is too long is an error of its own; one with spaces around it is downloaded', async () => {
