@@ -255,7 +255,7 @@ it(
 			const books = await compareBooks(emulator, client, key);
 			expect(books).toStrictEqual(IN_ORDER);
 			const rows = await ledgerRows(client, key);
-			expect(rows.map((row) => row['status'])).toStrictEqual(Array(VIDEOS).fill('completed'));
+			expect(rows.map((row) => row['status'])).toStrictEqual(Array(VIDEOS).fill('done'));
 		}
 	},
 	LIMIT_MS,
