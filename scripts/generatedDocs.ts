@@ -1,10 +1,11 @@
 import { VIDEO_MODELS } from '../nodes/client/video/models';
-import { STATES } from '../nodes/shared/ledger/paidCall';
+import { STATES } from '../nodes/shared/durable/states';
 import { fieldTables, sharedFieldTable } from './fieldTables';
 import { modelTable } from './modelTable';
 import { loadNode, NODE_NAMES, pageOf } from './nodePages';
 import { specificationTable } from './specificationTable';
 import { stateDiagram } from './stateDiagram';
+import { stateTable } from './stateTable';
 
 /** A part of a page that `npm run docs` writes between two marks. */
 export interface GeneratedPart {
@@ -19,7 +20,7 @@ export interface GeneratedPart {
 const descriptions = async () =>
 	(await Promise.all(NODE_NAMES.map(loadNode))).map(({ description }) => description);
 
-/** All generated parts: the field tables of each node that has a page, the video models, the states of a paid call, and the statements of the specification. */
+/** All generated parts: the field tables of each node that has a page, the video models, the states of a paid call and what becomes of each, and the statements of the specification. */
 export const GENERATED_PARTS: readonly GeneratedPart[] = [
 	...NODE_NAMES.flatMap((name) => {
 		const page = pageOf(name);
@@ -41,6 +42,11 @@ export const GENERATED_PARTS: readonly GeneratedPart[] = [
 		page: 'docs/architecture.md',
 		content: 'states',
 		build: () => Promise.resolve(stateDiagram(STATES)),
+	},
+	{
+		page: 'docs/paid-twice.md',
+		content: 'what becomes of a row',
+		build: () => Promise.resolve(stateTable()),
 	},
 	{
 		page: 'test/spec/specification.md',

@@ -1,6 +1,6 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
+import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { accountName } from '../../nodes/shared/run/credential';
 import { N8nClient } from '../../lab/n8n/N8nClient';
 import { startN8n } from '../../lab/n8n/startN8n';
@@ -29,9 +29,9 @@ const DATABASES = ['SQLite', 'PostgreSQL'] as const;
 export const LARGE_LEDGER: Question = {
 	id: 'large-ledger',
 	title: 'Large task ledger',
-	method: `The ledger is empty, or has 100,000 rows of open tasks of this month (quick run: 5,000). One node creates 500 videos (quick
-run: 50) with an Idempotency Key, once more with the same keys, creates others within a Maximum Cost of the project's month, and
-collects ${COLLECTED} open tasks. Time is the execution time of the node; memory is the peak of n8n's resident set minus its size before.`,
+	method: `The ledger is empty, or has 100,000 rows of open tasks of this month and of another workflow (quick run: 5,000). One node creates 500 videos (quick
+run: 50) with an Idempotency Key, once more with the same keys, creates others within a Maximum Cost of the month, and
+collects ${COLLECTED} open tasks of the project. Time is the execution time of the node; memory is the peak of n8n's resident set minus its size before.`,
 	run: async (bench) => {
 		const emulator = await startEmulatorProcess([]);
 		try {
@@ -123,7 +123,6 @@ async function prepare(n8n: N8nInstance) {
 			options,
 		});
 	return {
-		// A limit of the project needs the cost of all videos.
 		keyed: await create('keyed', {
 			idempotencyKey: '={{ $json.prompt }}',
 			pricePerSecond: 0.1,
@@ -131,10 +130,11 @@ async function prepare(n8n: N8nInstance) {
 		limited: await create(
 			'limited',
 			{ pricePerSecond: 0.1, maximumCost: 1_000_000 },
-			{ limitPeriod: 'projectMonth' },
+			{ limitPeriod: 'month' },
 		),
 		collect: await install('collect', 'waitForVideo', {
 			tasks: 'ledger',
+			ledgerTasks: 'project',
 			waitMode: 'once',
 			download: false,
 			options: { minimumAge: 0, maximumTasks: COLLECTED },
@@ -174,7 +174,7 @@ async function seed(n8nUrl: string, serverUrl: string, count: number): Promise<v
 		credentialsFor(serverUrl)[0]!.data as ICredentialDataDecryptedObject,
 	);
 	const rows = {
-		status: 'queued',
+		status: 'open',
 		model: 'video-m1',
 		prompt: 'A lighthouse at dawn, waves breaking slowly. '.repeat(4),
 		estimated_cost: 0.5,

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { settled, valueOf } from '../client/concurrency';
-import { isCanceled, ServiceError } from '../client/errors';
+import { isCanceled } from '../client/errors';
 import { withDeadline, withRetry } from '../client/http/retry';
 import { asJson, parseJsonObject } from '../client/json';
 import { counted, oneLine, shown } from '../client/values';
@@ -11,13 +11,12 @@ import type { Adjustment } from '../client/video/videoRequest';
 import { showItems } from '../shared/chat/chatStream';
 import { canLeave, linkedToPlaces } from '../shared/engine/rest';
 import { readBatching } from '../shared/form/callOptions';
-import { clearCallLog } from '../shared/ledger/callLog';
-import type { LedgerKind } from '../shared/ledger/call';
-import { taskLedger } from '../shared/ledger/ledgerOption';
-import type { Limit } from '../shared/ledger/limit';
-import { attemptOf } from '../shared/ledger/paidCall';
-import { openCalls, type PaidCalls } from '../shared/ledger/paidCalls';
-import { TASK_TABLE, taskIdOf } from '../shared/ledger/taskTable';
+import type { CallKind } from '../shared/durable/call';
+import { clearCallLog } from '../shared/durable/callLog';
+import { taskLedger } from '../shared/durable/ledgerOption';
+import { openPaidCalls, type PaidCalls } from '../shared/durable/openCalls';
+import { stateOf } from '../shared/durable/states';
+import { taskIdOf } from '../shared/durable/taskTable';
 import { readModelCodes } from '../shared/run/credential';
 import { executionOf } from '../shared/engine/execution';
 import { isToolRun, isTriedAgain } from '../shared/engine/nodeRun';
@@ -25,17 +24,10 @@ import { workflowOf } from '../shared/engine/workflow';
 import { mapItems } from '../shared/run/mapItems';
 import { openedRun } from '../shared/run/run';
 
-import { failForLost, isPutOff, notCreated } from '../shared/wait/lostVideos';
+import { failForLost, isPutOff, isUnsent, notCreated } from '../shared/wait/lostVideos';
 import type { Delivered } from '../shared/wait/record';
 
-import {
-	checkCostKnown,
-	countSpent,
-	periodLimit,
-	planVideo,
-	spend,
-	type PlannedVideo,
-} from './plan';
+import { checkCostKnown, limitOf, planVideo, type PlannedVideo } from './plan';
 import { ADVICE, readWaits, waitForCreated, type CreateRun } from './wait';
 
 /** Types of nodes that may wait for a video. */
@@ -88,84 +80,80 @@ async function createTasks(
 	context: IExecuteFunctions,
 	{ planned, stops }: CreateRun,
 ): Promise<readonly Delivered[]> {
+	const run = openedRun(context);
 	const ownModels = readModelCodes(context, 'videoModels');
-	const checked = await mapItems(
-		openedRun(context),
-		() => ({ ...readBatching(context), concurrency: 1, batchInterval: 0 }),
-		async (item) => {
-			const video = await planVideo(context, item, await ownModels);
-			if (video.options.maximumCost > 0) checkCostKnown(video);
-			planned.set(item, video);
-			return { json: {} };
-		},
-	);
+	const oneByOne = () => ({ ...readBatching(context), concurrency: 1, batchInterval: 0 });
+	const checked = await mapItems(run, oneByOne, async (item) => {
+		const video = await planVideo(context, item, await ownModels);
+		if (video.options.maximumCost !== undefined) checkCostKnown(video);
+		planned.set(item, video);
+		return { json: {} };
+	});
 	const videos = [...planned.values()];
-	const dryRuns = videos.filter(({ options }) => options.dryRun);
-	const limit = periodLimit(context, videos);
-	const opened = await settled(openTasks(context, videos, limit));
-	const toSend =
-		'value' in opened ? videos.filter(({ call }) => opened.value.isNew(call.item)) : [];
-	/** The videos that are counted for a limit of the execution. */
-	let counted: readonly PlannedVideo[] = [];
-	const tasks = new Map<string, string>();
+	const opened = await settled(openTasks(context, videos));
 	/** The items whose video was not created. After the first one, only what costs nothing comes out. */
 	const failed = new Map<number, Delivered>();
+	const readOptions = () => ({
+		...readBatching(context),
+		describeCompleted,
+		calls: valueOf(opened),
+	});
 	try {
-		const items = await mapItems(
-			openedRun(context),
-			() => {
-				const calls = valueOf(opened);
-				const earlier = videos.filter(({ call }) => calls.isFromLedger(call.item));
-				if (limit === undefined) {
-					spend(context, earlier, dryRuns, toSend);
-					counted = toSend;
-				}
-				return { ...readBatching(context), describeCompleted, calls };
-			},
-			async (item, { calls }) => {
-				const video = planned.get(item);
-				if (video === undefined) return checked[item]!;
-				const pairedItem = { item };
-				const isFree = video.options.dryRun || calls.isKnown(video.call.item);
-				if (failed.size > 0 && !isFree) {
-					failed.set(item, notCreated(new Error('Not sent, because another one failed')));
-					return { json: {} };
-				}
-				const made = await settled(outputOf(context, video, calls, tasks));
-				if ('value' in made || !stops || isCanceled(made.error))
-					return { json: valueOf(made), pairedItem };
-				failed.set(item, notCreated(made.error as Error));
+		const made = await mapItems(run, readOptions, async (item, { calls }) => {
+			const video = planned.get(item);
+			if (video === undefined) return checked[item]!;
+			const isFree = video.options.dryRun || calls.isKnown(item);
+			if (failed.size > 0 && !isFree) {
+				failed.set(item, notCreated(new Error('Not sent, because another one failed')));
 				return { json: {} };
-			},
-		);
+			}
+			const output = await settled(outputOf(context, video, calls));
+			if ('value' in output || !stops || isCanceled(output.error))
+				return { json: valueOf(output), pairedItem: { item } };
+			failed.set(item, notCreated(output.error as Error));
+			return { json: {} };
+		});
+		const foreign = 'value' in opened ? await opened.value.findForeign() : new Map();
+		const items = await mapItems(run, oneByOne, async (item) => {
+			const error = foreign.get(item) as Error | undefined;
+			if (error === undefined) return made[item]!;
+			if (!stops) throw error;
+			failed.set(item, notCreated(error));
+			return { json: {} };
+		});
 		hintAdjusted(context, videos);
-		return items.map((item, index) => failed.get(index) ?? { item, ending: 'completed' });
+		hintUnsent(context, items);
+		return items.map((item, index) => {
+			const ending = isUnsent(item) ? 'unsent' : 'completed';
+			return failed.get(index) ?? { item, ending };
+		});
 	} finally {
-		if ('value' in opened) {
-			const { isSent, close } = opened.value;
-			// What certainly failed, or was never sent, counts no more.
-			const free = counted.filter(({ call }) => !isSent(call.item));
-			if (free.length > 0) countSpent(context, free, -1);
-			await close();
-		}
+		if ('value' in opened) await opened.value.close();
 	}
 }
 
 function describeCompleted(tasks: readonly IDataObject[]): string {
-	const ids = tasks.flatMap(({ task_id: taskId }) => taskId ?? []).join(', ');
+	const ids = tasks
+		.map(({ task_id: taskId }) => taskId)
+		.filter(Boolean)
+		.join(', ');
 	return ids && `Tasks created before this error, still generating: ${ids}`;
 }
 
+/** The service's words for the states of a row whose video has ended. */
+const ENDED: Readonly<Record<string, object>> = {
+	done: { status: 'completed' },
+	failed: { status: 'failed' },
+};
+
 /** Creations of videos in the task ledger. */
-const CREATIONS: LedgerKind<CreatedVideo> = {
-	table: TASK_TABLE,
-	keptDays: 90,
+const CREATIONS: CallKind<CreatedVideo> = {
 	field: 'Prompt',
 	describe: ({ prompt, model, duration, size }) =>
 		`the prompt "${oneLine(shown(prompt))}" (${[model, duration && `${shown(duration)} s`, size].filter(Boolean).join(', ')})`,
-	toRow: ({ task_id, status, model, ...others }) => ({
+	toRow: ({ task_id, model, ...others }) => ({
 		task_id,
-		status,
+		status: 'open',
 		model,
 		details: JSON.stringify(others),
 	}),
@@ -176,27 +164,22 @@ const CREATIONS: LedgerKind<CreatedVideo> = {
 		const sent = Object.entries({ prompt, model, duration, size, generate_audio });
 		return {
 			task_id,
-			status: String(row['status']),
+			status: 'pending',
 			model: String(model),
 			request: Object.fromEntries(sent.filter(([, value]) => value !== null && value !== '')),
-			...(attemptOf(row) > 1 && { attempt: attemptOf(row) }),
 			// So that a reused video has the fields of a new one; a person can change any cell.
 			...parseJsonObject(String(row['details'])),
+			...ENDED[stateOf(row)],
 			...(delivered_at ? { delivered_at: shown(delivered_at) } : {}),
 		};
 	},
 };
 
 /** Opens the creations of a run in the task ledger. */
-async function openTasks(
-	context: IExecuteFunctions,
-	videos: readonly PlannedVideo[],
-	limit: Limit | undefined,
-) {
+async function openTasks(context: IExecuteFunctions, videos: readonly PlannedVideo[]) {
 	const calls = videos.flatMap(({ options, call }) => (options.dryRun ? [] : call));
-	const { concurrency } = readBatching(context);
 	const isOn = taskLedger.read(context, 0);
-	return await openCalls(context, CREATIONS, calls, { isOn, concurrency }, limit);
+	return await openPaidCalls(context, CREATIONS, calls, isOn, limitOf(context, videos));
 }
 
 /**
@@ -205,20 +188,18 @@ async function openTasks(
  * @returns The service's response with `request`, which an agent's model does not need, and `adjustments` where the
  *   request differs from the input; for a dry run `request` and `adjustments`. Both with `estimated_cost` where it is
  *   known. A video that was created before has `reused`.
- * @param tasks What was sent for the tasks of this run.
  * @throws ServiceError when the creation failed, now or in an earlier try.
  */
 async function outputOf(
 	context: IExecuteFunctions,
 	video: PlannedVideo,
 	calls: PaidCalls<CreatedVideo>,
-	tasks: Map<string, string>,
 ): Promise<IDataObject> {
 	const { http, options, estimatedCost, plan } = video;
-	const { request, adjustments } = plan;
+	const { adjustments } = plan;
 	if (options.dryRun) return { ...video.details, adjustments };
 
-	const { result, isReused } = await calls.make(video.call.item, async (attempt) => {
+	const paid = await calls.make(video.item, async (attempt) => {
 		const toSend = video.sign();
 		const { retry, limitMs, idleTimeoutMs } = options;
 		const task = await withRetry(
@@ -227,11 +208,10 @@ async function outputOf(
 			async (deadline) =>
 				await createVideo(withDeadline(http, deadline), toSend, idleTimeoutMs),
 		);
-		const sent = JSON.stringify(request);
-		if ((tasks.get(task.task_id) ?? sent) !== sent) throw taskOfOther(task.task_id);
-		tasks.set(task.task_id, sent);
 		return { ...task, ...video.details, ...(attempt > 1 && { attempt }) };
 	});
+	if (paid === undefined) return { task_id: '', reason: 'limit', ...video.details };
+	const { result, isReused } = paid;
 	if (!isReused) {
 		openedRun(context).trace({
 			'gen_ai.response.model': result.model,
@@ -249,15 +229,9 @@ async function outputOf(
 	});
 }
 
-function taskOfOther(taskId: string): ServiceError {
-	const message = 'The service answered with the task of another video of this run';
-	const details = { outcomeUnknown: true, serviceMessage: taskId };
-	return new ServiceError('protocol', message, ['findProxy', 'checkTask'], details);
-}
-
 /** Says in a hint below the output that videos are generated which nothing in the workflow waits for. */
 function hintUnattended(context: IExecuteFunctions, items: readonly INodeExecutionData[]): void {
-	const ids = items.flatMap(({ json }) => json['task_id'] ?? []);
+	const ids = items.map(({ json }) => json['task_id']).filter(Boolean);
 	if (ids.length === 0 || isAwaited(context)) return;
 	const videos = ids.length === 1 ? '1 video is' : `${ids.length} videos are`;
 	const todo = 'Connect Wait for Video, or switch on Wait Until Finished';
@@ -284,5 +258,15 @@ function hintAdjusted(context: IExecuteFunctions, videos: readonly PlannedVideo[
 	const where = counted(length, 'item');
 	openedRun(context).hint(
 		`The duration was adjusted in ${where}. See "adjustments" in the output.`,
+	);
+}
+
+/** Says in a hint below the output that a limit has left out items. */
+function hintUnsent(context: IExecuteFunctions, items: readonly INodeExecutionData[]): void {
+	const { length } = items.filter(isUnsent);
+	if (length === 0) return;
+	const were = `${counted(length, 'item')} ${length === 1 ? 'was' : 'were'}`;
+	openedRun(context).hint(
+		`${were} not sent, because of Maximum Videos or Maximum Cost. See "reason" in the output.`,
 	);
 }

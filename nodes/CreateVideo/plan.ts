@@ -12,9 +12,8 @@ import { placeOfItem } from '../shared/engine/rest';
 import { binaryFile, fieldNames, hashOfFile, signedFileUrl } from '../shared/files/signedFileUrl';
 import { unevaluatedText } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
-import type { Limit } from '../shared/ledger/limit';
-import { TASK_TABLE } from '../shared/ledger/taskTable';
-import { nodeState } from '../shared/run/nodeContext';
+import type { Limit, Spent } from '../shared/durable/limit';
+import { TASK_TABLE } from '../shared/durable/taskTable';
 import { isToolRun } from '../shared/engine/nodeRun';
 
 import type { ValuesOf } from '../shared/form/form';
@@ -65,7 +64,7 @@ export async function planVideo(
 		]),
 	);
 	const { request, adjustments, seconds = 0 } = plan;
-	const { idempotencyKey, keyConflict, keyScope, pricePerSecond, retryOutcomeUnknown } = options;
+	const { idempotencyKey, useExistingVideo, pricePerSecond, retryOutcomeUnknown } = options;
 	const estimatedCost = roundCost(pricePerSecond * seconds) || undefined;
 	const cost = withoutUndefined({ estimated_cost: estimatedCost });
 	/** What the output of a video has beside the answer of the service. */
@@ -75,11 +74,11 @@ export async function planVideo(
 		/** Index of the item. */
 		item,
 		call: {
-			item: placeOfItem(context, item).item,
-			onConflict: keyConflict,
+			index: item,
+			place: placeOfItem(context, item),
+			useExisting: useExistingVideo,
 			// Files by their content, as each execution stores them under another ID.
 			entered: { ...input, references: sources },
-			files: sources,
 			retryOutcomeUnknown,
 			row: {
 				model: request.model,
@@ -91,7 +90,6 @@ export async function planVideo(
 				adjustments: adjustments.length === 0 ? '' : JSON.stringify(adjustments),
 				estimated_cost: estimatedCost ?? null,
 				idempotency_key: idempotencyKey,
-				key_scope: idempotencyKey && keyScope,
 			},
 		},
 		details,
@@ -165,94 +163,73 @@ const roundCost = (cost: number) => Number(cost.toPrecision(10));
 const costOf = (videos: readonly PlannedVideo[]) =>
 	roundCost(videos.reduce((sum, { estimatedCost = 0 }) => sum + estimatedCost, 0));
 
-/** What this node has sent in this execution, in all its runs. A creation that certainly failed is not in it. */
-interface Spent {
-	videos: number;
-	/** Sum of the estimated costs. */
-	cost: number;
-	/** The execution in which counting began: an earlier one if n8n has kept the state of the node for a retry. */
-	readonly execution: string;
-}
-
-function spentOf(context: IExecuteFunctions): Spent {
-	const state = nodeState<Spent>(context, 'spent');
-	const none = { videos: 0, cost: 0, execution: context.getExecutionId() };
-	return state.get() ?? state.set(none);
-}
-
 /** The limits, each with the sum that it holds for, and the words of its error. */
 const LIMITS = [
 	['maximumVideos', 'videos', 'Maximum Videos', 'create', 'created'],
 	['maximumCost', 'cost', 'Maximum Cost', 'cost', 'cost'],
 ] as const;
 
-/**
- * Checks the limits for all videos that a run would create. Where the items have different limits the smallest holds.
- *
- * @param spent What has been spent, and the words for whom and when.
- * @throws InputError when they would exceed a limit, or when Maximum Cost is set and a cost is unknown.
- */
-function checkLimits(
-	context: IExecuteFunctions,
-	videos: readonly PlannedVideo[],
-	spent: Pick<Spent, 'videos' | 'cost'>,
-	{ who, when } = { who: 'execution', when: 'so far' },
-): void {
-	const added = { videos: videos.length, cost: costOf(videos) };
-	for (const [option, sum, label, would, has] of LIMITS) {
-		const limits = videos.map(({ options }) => options[option]).filter((limit) => limit > 0);
-		if (limits.length === 0) continue;
-		if (option === 'maximumCost') videos.forEach(checkCostKnown);
-		const limit = Math.min(...limits);
-		if (roundCost(spent[sum] + added[sum]) <= limit) continue;
-		throw new InputError(
-			label,
-			`is ${limit}. This run would ${would} ${added[sum]}, and this ${who} has ${has} ${roundCost(spent[sum])} ${when}`,
-			isToolRun(context)
-				? 'Create no more videos now, and tell the user'
-				: `Nothing was sent. Use fewer items, or raise ${label}`,
-		);
-	}
-}
-
 /** The periods, each with its unit, whose videos count, and the words for when. */
 const PERIODS = {
+	execution: [undefined, 'execution', 'so far'],
 	day: ['day', 'workflow', 'today'],
 	month: ['month', 'workflow', 'this month'],
-	projectDay: ['day', 'project', 'today'],
-	projectMonth: ['month', 'project', 'this month'],
 } as const;
 
 /**
- * The limit of a day or month: it counts the rows of the task ledger. Undefined where the limits are those of an execution,
- * or none is set.
+ * What the videos of a run may spend. Where the items have different limits the smallest holds. Undefined where none is set.
  */
-export function periodLimit(
+export function limitOf(
 	context: IExecuteFunctions,
 	videos: readonly PlannedVideo[],
 ): Limit | undefined {
+	const isSet = ({ options }: PlannedVideo) =>
+		LIMITS.some(([option]) => options[option] !== undefined);
 	// Without a valid period there is no video: each item has failed.
-	if (!LIMITS.some(([option]) => videos.some(({ options }) => options[option] > 0)))
-		return undefined;
-	const period = createVideoForm.fields.limitPeriod.read(context, 0);
-	if (period === 'execution') return undefined;
-	const [unit, who, when] = PERIODS[period];
-	const start = context.evaluateExpression(`{{ $now.startOf('${unit}').toMillis() }}`, 0);
-	const since = new Date(start as number).toISOString();
-	const ofWorkflow = ['workflow_id', 'eq', context.getWorkflow().id ?? ''] as const;
+	if (!videos.some(isSet)) return undefined;
+	const [unit, who, when] = PERIODS[createVideoForm.fields.limitPeriod.read(context, 0)];
+	const of = (items: readonly number[]) => videos.filter(({ item }) => items.includes(item));
+	const sumOf = (items: readonly number[]): Spent => ({
+		videos: items.length,
+		cost: costOf(of(items)),
+		unpriced: of(items).filter(({ estimatedCost }) => estimatedCost === undefined).length,
+	});
 	return {
-		dryRuns: videos.filter(({ options }) => options.dryRun).map(({ call }) => call.item),
-		rows: [['sent_at', 'gte', since], ...(who === 'workflow' ? [ofWorkflow] : [])],
-		check(spent, items) {
-			const asked = videos.filter(({ call }) => items.includes(call.item));
-			checkLimits(context, asked, spent, { who, when });
-			if (spent.unpriced === 0 || asked.every(({ options }) => options.maximumCost === 0))
-				return;
+		since: () => {
+			if (unit === undefined) return undefined;
+			const start = context.evaluateExpression(`{{ $now.startOf('${unit}').toMillis() }}`, 0);
+			return new Date(start as number).toISOString();
+		},
+		sumOf,
+		takesWhatFits: videos.some(({ options }) => options.takeWhatFits),
+		dryRuns: videos.flatMap(({ item, options }) => (options.dryRun ? [item] : [])),
+		verify({ unpriced }) {
+			if (!videos.some(({ options }) => options.maximumCost !== undefined)) return;
+			videos.forEach(checkCostKnown);
+			if (unpriced === 0) return;
 			throw new InputError(
 				'Maximum Cost',
-				`cannot be checked: ${counted(spent.unpriced, 'video')} of this ${who} ${when} ${spent.unpriced === 1 ? 'has' : 'have'} no estimated cost`,
+				`cannot be checked: ${counted(unpriced, 'video')} of this ${who} ${when} ${unpriced === 1 ? 'has' : 'have'} no estimated cost`,
 				`Nothing was sent. Add Price per Second to every node that creates them, and enter estimated_cost in their rows of the data table ${TASK_TABLE.name}`,
 			);
+		},
+		excessOf(spent, items) {
+			if (items.length === 0) return undefined;
+			const added = sumOf(items);
+			for (const [option, sum, label, would, has] of LIMITS) {
+				const limit = Math.min(
+					...of(items).map(({ options }) => options[option] ?? Infinity),
+				);
+				if (roundCost(spent[sum] + added[sum]) <= limit) continue;
+				return new InputError(
+					label,
+					`is ${limit}. This run would ${would} ${roundCost(added[sum])}, and this ${who} has ${has} ${roundCost(spent[sum])} ${when}`,
+					isToolRun(context)
+						? 'Create no more videos now, and tell the user'
+						: `Nothing was sent. Use fewer items, raise ${label}, or switch on Take What Fits`,
+				);
+			}
+			return undefined;
 		},
 	};
 }
@@ -275,34 +252,4 @@ export function checkCostKnown({ estimatedCost, options }: PlannedVideo): void {
 		'cannot be checked: the length of the video is unknown',
 		'Enter a Duration for a model that is not in the list. A video to edit keeps its own length: create it without Maximum Cost',
 	);
-}
-
-/**
- * Checks the limits of an execution and counts what this run will send, at once, so that no other tool run comes in between.
- *
- * @param earlier Videos of earlier tries. They count, too, unless the state that n8n has kept of these tries has them.
- * @throws InputError as `checkLimits`.
- */
-export function spend(
-	context: IExecuteFunctions,
-	earlier: readonly PlannedVideo[],
-	dryRuns: readonly PlannedVideo[],
-	toSend: readonly PlannedVideo[],
-): void {
-	const spent = spentOf(context);
-	if (spent.execution === context.getExecutionId()) countSpent(context, earlier);
-	checkLimits(context, dryRuns, spent);
-	checkLimits(context, toSend, spent);
-	countSpent(context, toSend);
-}
-
-/** Counts videos as sent. With a `sign` of -1 it takes back videos that were counted but certainly not created. */
-export function countSpent(
-	context: IExecuteFunctions,
-	videos: readonly PlannedVideo[],
-	sign: 1 | -1 = 1,
-): void {
-	const spent = spentOf(context);
-	spent.videos += sign * videos.length;
-	spent.cost = roundCost(spent.cost + sign * costOf(videos));
 }

@@ -20,8 +20,7 @@ import {
 	trimmed,
 	type Fields,
 } from '../shared/form/form';
-import type { KeyConflict } from '../shared/ledger/call';
-import { taskLedgerField } from '../shared/ledger/ledgerOption';
+import { taskLedgerField } from '../shared/durable/ledgerOption';
 import { isToolRun } from '../shared/engine/nodeRun';
 import { checkKey, checkNotRounded, parseModel } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
@@ -37,9 +36,14 @@ const videosOfTool = count('Maximum Videos', {
 });
 
 const videosOfNode = number('Maximum Videos', {
-	help: 'How many videos this node may create in one execution of the workflow, over all its runs, or in the Limit Period. More fail before anything is sent. 0 means no limit.',
+	help: 'How many videos this node may create in one execution of the workflow, over all its runs, or in the Limit Period. More fail before anything is sent. 0 means no limit; of an expression, 0 or less means that nothing is left.',
 	default: 0,
 	integer: true,
+});
+
+const sumOfCosts = number('Maximum Cost', {
+	help: 'Maximum sum of the estimated costs in one execution of the workflow, over all runs of this node, or in the Limit Period. More fails before anything is sent. Requires Price per Second. 0 means no limit; of an expression, 0 or less means that nothing is left.',
+	default: 0,
 });
 
 const WAIT_OF_TOOL =
@@ -96,30 +100,8 @@ export const createVideoForm = form({
 			default: '=',
 			placeholder: 'e.g. {{ $json.order_id }}',
 		}),
-		keyConflict: choice<KeyConflict>('Idempotency Key Conflict', {
-			help: 'What to do with an item whose Idempotency Key was used with other values, such as another prompt',
-			default: 'fail',
-			choices: [
-				['Fail the Item', 'fail', 'The error shows both, and nothing is sent'],
-				['Use Existing Video', 'reuse', 'The key alone says which video is meant'],
-				[
-					'Create Another Video',
-					'create',
-					'Key and values together say which video is meant',
-				],
-			],
-		}),
-		keyScope: choice('Idempotency Key Scope', {
-			help: 'Where an Idempotency Key is the same one',
-			default: 'workflow',
-			choices: [
-				[
-					'This Workflow',
-					'workflow',
-					'Another workflow may use the same keys for other videos',
-				],
-				['Project', 'project', 'In all workflows of the project with this choice'],
-			],
+		useExistingVideo: toggle('Use Existing Video', {
+			help: 'Whether an Idempotency Key that was used with other values gives the existing video, e.g. where a model writes each prompt again. If not, the item fails with both prompts, and nothing is sent.',
 		}),
 		// First the one for tools: an older n8n adds the first of two with its default, which is then a limit in both cases.
 		maximumVideos: field(
@@ -131,9 +113,9 @@ export const createVideoForm = form({
 			help: 'Your price of one second of video, in any currency: the output then has an estimated_cost. An expression can tell models and sizes apart. 0 means unknown.',
 			default: 0,
 		}),
-		maximumCost: number('Maximum Cost', {
-			help: 'Maximum sum of the estimated costs in one execution of the workflow, over all runs of this node, or in the Limit Period. More fails before anything is sent. Requires Price per Second. 0 means no limit.',
-			default: 0,
+		maximumCost: field(sumOfCosts.properties, (entered) => entered),
+		takeWhatFits: toggle('Take What Fits', {
+			help: 'Whether the items that Maximum Videos and Maximum Cost still allow are sent where not all of them fit. The others come out with no task and the reason "limit".',
 		}),
 		dryRun: toggle('Dry Run', {
 			help: 'Whether to check everything and output the request without sending it. A dry run is free of charge.',
@@ -151,10 +133,8 @@ export const createVideoForm = form({
 		default: 'execution',
 		choices: [
 			['Day', 'day', 'In all executions of this workflow'],
-			['Day, Whole Project', 'projectDay', 'In all workflows of the project'],
 			['Execution', 'execution', 'What this node has sent in this execution'],
 			['Month', 'month', 'In all executions of this workflow'],
-			['Month, Whole Project', 'projectMonth', 'In all workflows of the project'],
 		],
 	}),
 });
@@ -162,7 +142,7 @@ export const createVideoForm = form({
 type CreateValues = ReturnType<typeof createVideoForm.read>;
 
 /**
- * What the options of an item say: an empty key for none, a limit or price of 0 for none.
+ * What the options of an item say: an empty key for none, undefined for no limit, a price of 0 for none.
  *
  * @throws InputError for a limit or a key whose expression gives nothing.
  */
@@ -171,15 +151,14 @@ export function readCreateOptions(
 	itemIndex: number,
 	{ options: given }: CreateValues,
 ) {
-	checkLimitGiven(context, itemIndex, 'maximumVideos', 'Maximum Videos');
-	checkLimitGiven(context, itemIndex, 'maximumCost', 'Maximum Cost');
-	const { parse } = isToolRun(context) ? videosOfTool : videosOfNode;
+	const videos = isToolRun(context) ? videosOfTool : videosOfNode;
 	const call = readCall(openedRun(context), given);
 	return {
 		...given,
 		...call,
 		idempotencyKey: readIdempotencyKey(context, itemIndex, given.idempotencyKey),
-		maximumVideos: parse(given.maximumVideos),
+		maximumVideos: readLimit(context, itemIndex, 'maximumVideos', videos, given.maximumVideos),
+		maximumCost: readLimit(context, itemIndex, 'maximumCost', sumOfCosts, given.maximumCost),
 		// The calls are never sent twice within one run, whatever the option says.
 		retry: { ...call.retry, retryOutcomeUnknown: false },
 		retryOutcomeUnknown: given.retries.retryOutcomeUnknown,
@@ -192,21 +171,26 @@ function savedValue(context: IExecuteFunctions, itemIndex: number, name: string)
 	return (added as Readonly<Record<string, unknown>>)[name];
 }
 
-/** A limit whose expression gives nothing must not mean that there is none. */
-function checkLimitGiven(
+/**
+ * A limit; undefined for none. An expression says how much is left: where it gives nothing, that must not mean that there is
+ * no limit, and 0 or less means that nothing is.
+ */
+function readLimit(
 	context: IExecuteFunctions,
 	itemIndex: number,
 	name: string,
-	label: string,
-): void {
+	{ parse, properties }: typeof sumOfCosts,
+	entered: unknown,
+): number | undefined {
 	const saved = savedValue(context, itemIndex, name);
-	if (typeof saved !== 'string' || !saved.startsWith('=')) return;
-	if (!isBlank(context.getNodeParameter(`options.${name}`, itemIndex, ''))) return;
-	throw new InputError(
-		label,
-		'is empty',
-		'Enter an expression that returns a number for every item; 0 means no limit',
-	);
+	if (typeof saved !== 'string' || !saved.startsWith('=')) return parse(entered) || undefined;
+	if (isBlank(context.getNodeParameter(`options.${name}`, itemIndex, '')))
+		throw new InputError(
+			properties[0]!.displayName,
+			'is empty',
+			'Enter an expression that returns a number for every item; 0 means that nothing is left',
+		);
+	return Number(entered) <= 0 ? 0 : parse(entered);
 }
 
 /** The key as a data table stores it. An expression that gives no key must not create a video that nothing protects. */

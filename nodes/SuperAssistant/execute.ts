@@ -14,9 +14,10 @@ import { itemsInOrder } from '../shared/chat/memory';
 import { imageUrls } from '../shared/chat/messages';
 import { appField, optionalFields } from '../shared/chat/requestOptions';
 import { toJsonFormat } from '../shared/chat/schemaForm';
-import type { CallKind, Paid } from '../shared/ledger/call';
-import { clearCallLog } from '../shared/ledger/callLog';
-import { openCalls } from '../shared/ledger/paidCalls';
+import type { CallKind, Paid } from '../shared/durable/call';
+import { clearCallLog } from '../shared/durable/callLog';
+import { openPaidCalls } from '../shared/durable/openCalls';
+import { placeOfItem } from '../shared/engine/rest';
 import type { Run } from '../shared/run/run';
 import { assistantForm } from './properties';
 import { openSession, readSession } from './sessionTable';
@@ -33,12 +34,12 @@ export async function runSuperAssistant(run: Run): Promise<INodeExecutionData[][
 	const sent = planned.flatMap((each) => ('value' in each ? [each.value] : []));
 	// A call may wait for another one of its session.
 	const calls = sent.map(({ call }) => call);
-	const opened = await settled(openCalls(run.context, CALLS, calls, LOG_ALONE));
+	const opened = await settled(openPaidCalls(run.context, CALLS, calls, false));
 	const work = async (item: number, sendText?: SendText) => {
 		const paid = valueOf(opened);
 		const plan = valueOf(planned[item]!);
 		const send = async () => await ask(run, plan, sendText);
-		const make = async () => await paid.make(item, send);
+		const make = async () => (await paid.make(item, send))!;
 		const key = plan.session.key ?? plan.session.id ?? '';
 		const { result } = await sessions.once(item, key, make);
 		return await finishReply(run, judge(result, 'assistant'), 'assistant', plan);
@@ -58,7 +59,6 @@ const CALLS: CallKind<ChatCompletion> = {
 	field: 'Message',
 	describe: ({ message }) => `the message "${oneLine(shown(message))}"`,
 };
-const LOG_ALONE = { isOn: false, concurrency: 0 };
 
 /**
  * What the form of an item says, with its call before it is sent, see `PlannedCall`. Nothing is read later.
@@ -74,11 +74,10 @@ export function planCall(run: Run, item: number) {
 		session,
 		format: toJsonFormat(values),
 		call: {
-			item,
-			onConflict: 'reuse' as const,
+			index: item,
+			place: placeOfItem(run.context, item),
 			// Not what is sent: the signed URLs of binary files differ on every run.
 			entered: [appCode, message, session, images],
-			files: images,
 			retryOutcomeUnknown: options.retries.retryOutcomeUnknown,
 			row: { message: message.trim() },
 		},
@@ -97,7 +96,7 @@ async function ask(
 ): Promise<ChatCompletion> {
 	const { message, options } = plan;
 	const app = appField(plan.appCode, run.service());
-	const images = imageUrls(run, plan.call.item, plan.images);
+	const images = imageUrls(run, plan.call.index, plan.images);
 	if (message.trim() === '' && images.length === 0) throw emptyText('Message');
 	const session = await openSession(run, plan);
 	let { id } = session;

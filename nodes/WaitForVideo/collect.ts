@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { emptyText, InputError } from '../client/errors';
 import { oneOf, onTable, type Condition, type Row } from '../shared/engine/dataTable';
 import { deriveContext } from '../shared/engine/request';
-import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/ledger/taskTable';
+import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/durable/taskTable';
 import { isOwn } from '../shared/run/credential';
 import { nodeState } from '../shared/run/nodeContext';
 import { openedRun, setRun } from '../shared/run/run';
@@ -181,7 +181,7 @@ async function takeFree(
 async function mentionUnanswered(context: IExecuteFunctions, rows: readonly Row[]): Promise<void> {
 	const sent = rows.filter((row) => row['status'] === 'sent' && taskIdOf(row) === '');
 	// Where n8n was killed before it removed the row, that with the answer is there, too.
-	const calls = sent.map(({ call }) => call);
+	const calls = sent.map(({ call }) => call).filter(Boolean);
 	const sameCall = await onTable(context, TASK_TABLE, { find: oneOf('call', calls) });
 	const answered = new Set(sameCall.filter(taskIdOf).map(({ call }) => call));
 	const unanswered = sent.filter(({ call }) => !answered.has(call));

@@ -1,6 +1,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { readResult, valueOf } from '../client/concurrency';
+import { counted } from '../client/values';
 import type { PollState } from '../client/video/poll/pollTasks';
 
 import { showItems } from '../shared/chat/chatStream';
@@ -10,7 +11,7 @@ import { isConnected } from '../shared/engine/workflow';
 import { checkNotRounded } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
 import { checkTaskId, deliver, type WaitItem } from '../shared/wait/deliver';
-import { failForLost, isPutOff, refusedCreation } from '../shared/wait/lostVideos';
+import { failForLost, isPutOff, isUnsent, refusedCreation } from '../shared/wait/lostVideos';
 import { toWantedFiles } from '../shared/wait/options';
 import { poll, type Progress, withProgress } from '../shared/wait/poll';
 import { collectTasks, contextOfTasks, forgetTasks, type LedgerTask, withLedger } from './collect';
@@ -56,6 +57,11 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 		const loss = { advice: [TO_GO_ON] as const, canLeave: leaves, isCollected };
 		if (stops) failForLost(context, delivered, loss);
 		const outputs = toOutputs(own, delivered);
+		const unsent = delivered.filter(({ ending }) => ending === 'unsent').length;
+		if (unsent > 0)
+			openedRun(context).hint(
+				`${counted(unsent, 'item')} without a task, which the limit of Create Video has left out`,
+			);
 		if (stops) outputs[FAILED] = [];
 		if (collected === undefined) return outputs;
 		forgetTasks(context);
@@ -111,6 +117,8 @@ function readItems(context: IExecuteFunctions, collected: readonly LedgerTask[] 
 	return context.getInputData().map((item, index): WaitItem => {
 		const result = readResult((): WaitItem => {
 			const value = read(index);
+			if (value.taskId === '' && isUnsent(item))
+				return { taskId: '', given: { item, ending: 'unsent' } };
 			const refused = value.taskId === '' ? refusedCreation(item) : undefined;
 			if (refused) return { taskId: '', given: { item: refused, ending: 'failed' } };
 			if (!context.continueOnFail()) checkTaskId(value.taskId);

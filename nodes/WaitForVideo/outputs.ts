@@ -12,7 +12,7 @@ import { waitForm } from './properties';
 export const [COMPLETED, FAILED, GENERATING] = [0, 1, 2] as const;
 const NAMES = ['Completed', 'Failed', 'Generating'] as const;
 /** What became of the videos of each output. */
-const ENDINGS = ['completed', 'failed', 'generating'] as const;
+const ENDINGS = [['completed'], ['failed', 'unsent'], ['generating']] as const;
 
 /** The outputs; only Ask Once has the third one, for videos that are not finished yet. */
 export const WAIT_OUTPUTS = `={{ ${JSON.stringify(NAMES)}
@@ -42,8 +42,10 @@ export function toOutputs(
 	// n8n itself moves errors to an error output. Without one the node continues, in the older form of On Error as well.
 	const hasErrorOutput = context.getNode().onError === 'continueErrorOutput';
 	const errorOutput = hasErrorOutput || isConnected(context, FAILED) ? 'failed' : 'completed';
-	const outputs = ENDINGS.map((output) =>
-		delivered.flatMap(({ item, ending = errorOutput }) => (ending === output ? [item] : [])),
+	const outputs = ENDINGS.map((endings: readonly string[]) =>
+		delivered.flatMap(({ item, ending = errorOutput }) =>
+			endings.includes(ending) ? [item] : [],
+		),
 	);
 	return outputs.slice(0, outputs[GENERATING]!.length > 0 ? 3 : 2);
 }

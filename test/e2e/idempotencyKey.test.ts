@@ -43,7 +43,7 @@ it.each([2, 10])(
 		expect(others).toStrictEqual([]);
 		expect(items.map(({ task_id: id }) => id)).toStrictEqual(Array(count).fill(task!.id));
 		expect(items.filter(({ reused }) => reused === true)).toHaveLength(count - 1);
-		expect(await rowsOf(key)).toMatchObject([{ task_id: task!.id, status: 'queued' }]);
+		expect(await rowsOf(key)).toMatchObject([{ task_id: task!.id, status: 'open' }]);
 	},
 	2 * RUN_LIMIT_MS,
 );

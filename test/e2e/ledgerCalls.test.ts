@@ -92,7 +92,7 @@ function refuse(): void {
 }
 
 it.each(['once', 'each'])(
-	'the retry of an execution that has called a sub-workflow (%s) repeats no creation, whatever its prompts',
+	'the retry of an execution that has called a sub-workflow (%s) repeats no creation',
 	async (mode) => {
 		refuse();
 		const { calling } = await begin({ mode });

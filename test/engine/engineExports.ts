@@ -13,7 +13,8 @@ export const NEEDS_NOTHING: Readonly<Record<string, string>> = {
 	missing: 'is an error',
 	...{ sleepSlice: 'uses what n8n documents', eventLoopTurn: 'uses what n8n documents' },
 	n8nClock: 'uses what n8n documents',
-	...{ PAGE: 'is a number', oneOf: 'is a value', TableError: 'is an error' },
+	...{ PAGE: 'is a number', oneOf: 'is a value', theseRows: 'is a value' },
+	TableError: 'is an error',
 	...{ leftIn: 'reads what leave has put', takeBack: 'removes what leave has put' },
 	...{ placeOfItem: 'reads what leave has put', linkedToPlaces: 'reads what leave has put' },
 };

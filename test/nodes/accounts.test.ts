@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { SESSION_TABLE } from '../../nodes/SuperAssistant/sessionTable';
-import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
+import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { accountName } from '../../nodes/shared/run/credential';
 import { dataTables, type DataTables } from '../support/dataTables';
 import { runNode, type RunResult } from '../support/engine';
@@ -111,16 +111,10 @@ test('an Idempotency Key that another account has used is an error before anythi
 });
 
 test('a row whose account was cleared is that of every account, as after a change of the API key', async () => {
-	tables.insert(TASK_TABLE, {
-		task_id: 'task-old',
-		status: 'queued',
-		idempotency_key: 'order 1',
-		call: '0 x y',
-		sent_at: new Date().toISOString(),
-		account: '',
-	});
+	await create(OURS);
+	tables.edit(() => true, { account: '' });
 	const { outputs } = await create(THEIRS);
-	expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'task-old', reused: true });
+	expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'task-0', reused: true });
 });
 
 test('a task that a person has made one of every key stays open if the service does not know it', async () => {

@@ -5,7 +5,7 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
+import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { dataTables, type DataTables } from '../support/dataTables';
 import { runNode, type RunOptions } from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
@@ -109,9 +109,7 @@ describe('the same key with other values', () => {
 		expect(error!.message).toBe(
 			'Idempotency Key 1 was used for the prompt "A wedding" (video-m1, 5 s, 720P), and this item has the prompt "A sofa" (video-m1, 5 s, 720P), or other fields that differ',
 		);
-		expect(error!.description).toMatch(
-			/^Nothing was sent\. .*Use Existing Video.*Create Another Video/,
-		);
+		expect(error!.description).toMatch(/^Nothing was sent\. .*Use Existing Video.*another key/);
 		expect(tasks).toStrictEqual(['A wedding']);
 		// The key of the other item is free again.
 		expect(tables.rows).toHaveLength(1);
@@ -147,15 +145,52 @@ describe('the same key with other values', () => {
 		expect(tables.rows).toStrictEqual([]);
 	});
 
-	test.each([
-		['reuse', ['task-1, reused', 'task-1, reused', 'task-1, reused']],
-		['create', ['task-1, reused', 'task-2', 'task-2, reused']],
-	])('with the choice %s', async (keyConflict, expected) => {
+	test('gives the existing video with Use Existing Video', async () => {
 		await create([{ id: 1, prompt: 'A wedding' }], KEYED);
 		const prompts = ['A wedding', 'A sofa', 'A sofa'];
 		const items = prompts.map((prompt) => ({ id: 1, prompt }));
-		const { outputs } = await create(items, { ...KEYED, keyConflict });
-		expect(shownOf(outputs[0])).toStrictEqual(expected);
+		const { outputs } = await create(items, { ...KEYED, useExistingVideo: true });
+		expect(shownOf(outputs[0])).toStrictEqual(Array(3).fill('task-1, reused'));
+		expect(outputs[0]![1]!.json['request']).toMatchObject({ prompt: 'A wedding' });
+		expect(tasks).toStrictEqual(['A wedding']);
+	});
+
+	test('gives the video of the first item with Use Existing Video, within one run, too', async () => {
+		const { outputs } = await create(
+			[
+				{ id: 1, prompt: 'A wedding' },
+				{ id: 1, prompt: 'A sofa' },
+			],
+			{ ...KEYED, useExistingVideo: true },
+		);
+		expect(shownOf(outputs[0])).toStrictEqual(['task-1', 'task-1, reused']);
+		expect(tasks).toStrictEqual(['A wedding']);
+	});
+
+	test('Use Existing Video creates a new one where the existing one has failed', async () => {
+		failures = { 'A wedding': 'The model crashed' };
+		const first = await create([{ id: 1, prompt: 'A wedding' }], KEYED);
+		await wait(first.outputs[0]!);
+		const { outputs } = await create([{ id: 1, prompt: 'A sofa' }], {
+			...KEYED,
+			useExistingVideo: true,
+		});
+		expect(shownOf(outputs[0])).toStrictEqual(['task-2, attempt 2']);
+	});
+
+	test('Use Existing Video is decided for each item', async () => {
+		await create(
+			['1', '2'].map((id) => ({ id, prompt: 'A wedding' })),
+			KEYED,
+		);
+		const { error } = await create(
+			['1', '2'].map((id) => ({ id, prompt: 'A sofa' })),
+			{ ...KEYED, useExistingVideo: '={{ $json.id === "1" }}' },
+		);
+		expect(error!.message).toMatch(
+			/^1 of 2 videos failed: item 1 \(Idempotency Key 2 was used for .* 1 has gone on: task-1\./,
+		);
+		expect(tasks).toHaveLength(2);
 	});
 
 	test.each(['model', 'duration', 'aspectRatio'])('another %s is another value', async (name) => {
@@ -166,10 +201,14 @@ describe('the same key with other values', () => {
 		expect(error!.message).toMatch(/^Idempotency Key 1 was used for /);
 	});
 
-	test('an expression that gives an equal item another text is the same value', async () => {
+	test('an expression that gives an equal item another text is another value', async () => {
 		const parameters = { prompt: '={{ $json.prompt }} in {{ $execution.id }}' };
 		await create([{ id: 1, prompt: 'A wedding' }], KEYED, { parameters });
-		const { outputs } = await create([{ id: 1, prompt: 'A wedding' }], KEYED, { parameters });
+		const items = [{ id: 1, prompt: 'A wedding' }];
+		const { error } = await create(items, KEYED, { parameters });
+		expect(error!.message).toMatch(/^Idempotency Key 1 was used for /);
+		const more = { ...KEYED, useExistingVideo: true };
+		const { outputs } = await create(items, more, { parameters });
 		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused']);
 	});
 
@@ -177,18 +216,21 @@ describe('the same key with other values', () => {
 		parameters: { references: { file: [{ kind: 'image', source: 'url', url }] } },
 	});
 
+	/** As the big stores sign the URL of a file. */
 	test.each([
-		['signature=1', 'signature=2'],
 		['X-Amz-Date=1&X-Amz-Expires=9&X-Amz-Signature=1', 'X-Amz-Date=2&X-Amz-Signature=2'],
+		['x-amz-signature=1', 'X-Amz-Signature=2'],
 		['AWSAccessKeyId=a&Expires=1&Signature=1', 'AWSAccessKeyId=b&Expires=2&Signature=2'],
 		['X-Goog-Credential=a&X-Goog-Signature=1', 'X-Goog-Credential=b&X-Goog-Signature=2'],
+		['GoogleAccessId=a&Expires=1&Signature=1', 'GoogleAccessId=a&Expires=2&Signature=2'],
 		['sv=1&se=1&sr=b&sp=r&skoid=1&sig=1', 'sv=2&se=2&sr=b&sp=r&skoid=2&sig=2'],
 		['Policy=a&Key-Pair-Id=1&Signature=a', 'Policy=b&Key-Pair-Id=2&Signature=b'],
-		['q-sign-algorithm=sha1&q-ak=1&q-key-time=1', 'q-sign-algorithm=sha1&q-ak=2&q-key-time=2'],
-		['ex=1&is=1&hm=1', 'ex=2&is=2&hm=2'],
-		['alt=media&token=1', 'alt=media&token=2'],
+		['x-oss-expires=1&x-oss-signature=1', 'x-oss-expires=2&x-oss-signature=2'],
+		['OSSAccessKeyId=a&Expires=1&Signature=1', 'OSSAccessKeyId=b&Expires=2&Signature=2'],
+		['q-sign-algorithm=sha1&q-ak=1&q-signature=1', 'q-sign-algorithm=sha1&q-signature=2'],
+		['X-Obs-Date=1&X-Obs-Signature=1', 'X-Obs-Date=2&X-Obs-Signature=2'],
+		['AccessKeyId=a&Expires=1&Signature=1', 'AccessKeyId=a&Expires=2&Signature=2'],
 		['X-Tos-Date=1&X-Tos-Signature=1', 'X-Tos-Date=2&X-Tos-Signature=2'],
-		['authorization=bce-auth-v1%2Fa', 'authorization=bce-auth-v1%2Fb'],
 	])('a URL that was signed again is the same value: %s', async (first, second) => {
 		const items = [{ id: 1, prompt: 'A wedding' }];
 		await create(items, KEYED, withUrl(`https://files.example/a.png?${first}`));
@@ -199,7 +241,13 @@ describe('the same key with other values', () => {
 	});
 
 	test.each([
-		['a.png?signature=1', 'b.png?signature=1'],
+		['a.png?x-amz-signature=1', 'b.png?x-amz-signature=1'],
+		['a.png?signature=1', 'a.png?signature=2'],
+		['a.png?ex=1&is=1&hm=1', 'a.png?ex=2&is=2&hm=2'],
+		['a.png?alt=media&token=1', 'a.png?alt=media&token=2'],
+		['film.jpg?t=10', 'film.jpg?t=20'],
+		['photo?s=sku1', 'photo?s=sku2'],
+		['film.jpg#t=10', 'film.jpg#t=20'],
 		['uc?export=download&id=AAA', 'uc?export=download&id=BBB'],
 		['image?url=a.png&token=1', 'image?url=b.png&token=2'],
 		['view?file=7&v=1', 'view?file=8&v=1'],
@@ -236,6 +284,9 @@ test('a reused video has the fields of a new one', async () => {
 		request: { aspect_ratio: '9:16', images: [url] },
 	});
 	expect(await night()).toStrictEqual({ ...first, reused: true });
+
+	change((row) => ({ ...row, finished_at: new Date().toISOString() }));
+	expect(await night()).toStrictEqual({ ...first, status: 'completed', reused: true });
 });
 
 describe('where a key is the same', () => {
@@ -251,23 +302,6 @@ describe('where a key is the same', () => {
 		expect(shownOf(outputs[0])).toStrictEqual(['task-2']);
 		const again = await create(ITEM, KEYED);
 		expect(shownOf(again.outputs[0])).toStrictEqual(['task-2, reused']);
-	});
-
-	test.each([
-		['project', 'project', 'task-1, reused'],
-		['workflow', 'project', 'task-2'],
-		['project', 'workflow', 'task-2'],
-	])('scope %s there and %s here', async (there, here, expected) => {
-		await create(ITEM, { ...KEYED, keyScope: there });
-		asOtherWorkflow();
-		const { outputs } = await create(ITEM, { ...KEYED, keyScope: here });
-		expect(shownOf(outputs[0])).toStrictEqual([expected]);
-	});
-
-	test('a change of the scope forgets no video of this workflow', async () => {
-		await create(ITEM, { ...KEYED, keyScope: 'project' });
-		const { outputs } = await create(ITEM, KEYED);
-		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused']);
 	});
 });
 
@@ -285,27 +319,56 @@ describe('a service that answers two requests with one task', () => {
 			{ onError: 'continueErrorOutput' },
 		);
 		expect(shownOf(outputs[0])).toStrictEqual([ONE]);
-		expect(shownOf(outputs[1])).toStrictEqual([
-			'The service answered with the task of another video of this run',
-		]);
+		expect(outputs[1]![0]!.json).toMatchObject({
+			error: `The service answered with the task ${ONE} to two creations: the prompt "A sofa" (video-m1, 5 s, 720P), and the prompt "A wedding" (video-m1, 5 s, 720P)`,
+			details: { outcome_unknown: true },
+		});
 		expect(tables.rows).toMatchObject([
-			{ prompt: 'A wedding', task_id: ONE, status: 'queued' },
-			{ prompt: 'A sofa', status: 'sent' },
+			{ prompt: 'A wedding', task_id: ONE, status: 'open' },
+			{ prompt: 'A sofa', task_id: null, status: 'sent' },
 		]);
 	});
 
-	test('may have made one for two equal requests', async () => {
-		const { outputs } = await create([{ prompt: 'A sofa' }, { prompt: 'A sofa' }]);
-		expect(shownOf(outputs[0])).toStrictEqual([ONE, ONE]);
+	test('has made one for five equal requests, as a cache between them would say', async () => {
+		const items = Array.from({ length: 5 }, () => ({ prompt: 'A sofa' }));
+		const { outputs } = await create(items, {}, { onError: 'continueErrorOutput' });
+		expect(shownOf(outputs[0])).toStrictEqual([ONE]);
+		expect(outputs[1]).toHaveLength(4);
+		expect(tables.rows.map(({ task_id }) => task_id ?? '').sort()).toStrictEqual([
+			...Array<string>(4).fill(''),
+			ONE,
+		]);
+	});
+
+	test.each(['stopWorkflow', 'continueErrorOutput'] as const)(
+		'has not made that of a later execution, which names both rows: %s',
+		async (onError) => {
+			await create([{ prompt: 'A wedding' }]);
+			const { outputs, error } = await create([{ prompt: 'A sofa' }], {}, { onError });
+			expect(error?.message ?? outputs[1]![0]!.json['error']).toMatch(
+				/to two creations: the prompt "A sofa" .* in row \d+ of .*, and the prompt "A wedding" .* in row \d+ of the data table/,
+			);
+			expect(outputs[0] ?? []).toStrictEqual([]);
+			expect(tables.rows).toMatchObject([
+				{ prompt: 'A wedding', task_id: ONE, status: 'open' },
+				{ prompt: 'A sofa', task_id: '', status: 'sent' },
+			]);
+		},
+	);
+
+	test('may have one that another account has, too', async () => {
+		await create([{ prompt: 'A wedding' }]);
+		const credential = { baseUrl: server.url, apiKey: 'k2' };
+		const { outputs } = await create([{ prompt: 'A sofa' }], {}, { credential });
+		expect(shownOf(outputs[0])).toStrictEqual([ONE]);
 	});
 });
 
-test.each(['claimed', 'reserved', 'sent'])(
+test.each(['claimed', 'sent'])(
 	'a task that the service calls %s, as the ledger calls something else, keeps its key',
 	async (word) => {
 		status = word;
 		await create([{ id: 1, prompt: 'A wedding' }], KEYED);
-		// The time of a reservation would be over.
 		change((row) => ({ ...row, sent_at: new Date(Date.now() - 3_600_000).toISOString() }));
 		const { outputs } = await create([{ id: 1, prompt: 'A wedding' }], KEYED);
 		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused']);
@@ -343,16 +406,15 @@ describe('the key of a video that failed', () => {
 		return shownOf(outputs[0])[0];
 	}
 
-	test('makes a new one, three at most', async () => {
+	test('makes a new one each night, and counts them', async () => {
 		failures = { 'A wedding': 'The model crashed' };
 		const nights = [await night(), await night(), await night(), await night()];
 		expect(nights).toStrictEqual([
 			'task-1',
 			'task-2, attempt 2',
 			'task-3, attempt 3',
-			'task-3, reused, attempt 3',
+			'task-4, attempt 4',
 		]);
-		expect(tables.rows.map(({ attempt }) => attempt)).toStrictEqual([1, 2, 3]);
 	});
 
 	test('keeps the video of the attempt that is completed', async () => {
@@ -365,9 +427,9 @@ describe('the key of a video that failed', () => {
 		]);
 	});
 
-	test('makes no other one after moderation, which rejects the same prompt again', async () => {
+	test('makes a new one after moderation, too', async () => {
 		failures = { 'A wedding': 'Content moderation failed: it may contain sensitive content' };
-		expect([await night(), await night()]).toStrictEqual(['task-1', 'task-1, reused']);
+		expect([await night(), await night()]).toStrictEqual(['task-1', 'task-2, attempt 2']);
 	});
 
 	test('of two executions at the same moment one makes it', async () => {
@@ -463,11 +525,32 @@ describe('a retry after a kill', () => {
 		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused', 'task-2, reused', 'task-3']);
 	});
 
-	test('knows an equal item at another position, with another key', async () => {
+	test('knows equal items by their place first, though their keys are others', async () => {
 		const idempotencyKey = '={{ $execution.id }} {{ $json.id }}';
 		const inOrder = ['1', '2'].map((id) => ({ id, prompt: 'Storm' }));
 		await create(inOrder, { idempotencyKey }, first);
 		const { outputs } = await create(inOrder.toReversed(), { idempotencyKey }, retry);
+		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused', 'task-2, reused']);
+		expect(tasks).toHaveLength(2);
+	});
+
+	test('gives each of several equal items with other keys one video, and creates the others', async () => {
+		const idempotencyKey = '={{ $execution.id }} {{ $itemIndex }}';
+		await create(items('Election', 'Storm', 'Storm'), { idempotencyKey }, first);
+		const { outputs } = await create(
+			items('Storm', 'Election', 'Storm', 'Storm'),
+			{ idempotencyKey },
+			retry,
+		);
+		expect(shownOf(outputs[0])).toStrictEqual([
+			...['task-2, reused', 'task-1, reused', 'task-3, reused', 'task-4'],
+		]);
+	});
+
+	test('knows equal items whose keys have changed places by their keys', async () => {
+		const inOrder = ['1', '2'].map((id) => ({ id, prompt: 'Storm' }));
+		await create(inOrder, KEYED, first);
+		const { outputs } = await create(inOrder.toReversed(), KEYED, retry);
 		expect(shownOf(outputs[0])).toStrictEqual(['task-2, reused', 'task-1, reused']);
 	});
 
@@ -477,11 +560,11 @@ describe('a retry after a kill', () => {
 		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused']);
 	});
 
-	test('does not give an equal item the video of another key that came from another node', async () => {
+	test('knows an equal item whose key came from another node', async () => {
 		const idempotencyKey = '={{ $input.all().length }} {{ $execution.id }}';
 		await create(items('Storm'), { idempotencyKey }, first);
 		const { outputs } = await create(items('Storm'), { idempotencyKey }, retry);
-		expect(shownOf(outputs[0])).toStrictEqual(['task-2']);
+		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused']);
 	});
 
 	test('knows a binary file by its content', async () => {

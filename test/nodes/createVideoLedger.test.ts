@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Clock } from '../../nodes/client/ports';
-import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
+import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import * as clockModule from '../../nodes/shared/engine/clock';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
@@ -27,6 +27,8 @@ let server: ScriptedServer;
 let tables: DataTables;
 /** What the service does with the first creations, by prompt; it creates a task for every other. */
 let answers: Record<string, ((response: ServerResponse) => void)[]>;
+/** How many tasks there are of each prompt. */
+let created: Record<string, number>;
 /** Called for each creation that arrives, before it is answered. */
 let onCreation: (prompt: string) => void;
 /** Parameters of the node that differ from the usual ones. */
@@ -58,7 +60,7 @@ const promptOf = (body: unknown) => (body as { prompt: string }).prompt;
 
 beforeEach(async () => {
 	tables = dataTables();
-	answers = {};
+	[answers, created] = [{}, {}];
 	parameters = {};
 	onCreation = () => undefined;
 	[aheadMs, skipsPauses] = [0, false];
@@ -77,8 +79,11 @@ afterEach(async () => {
 	await server.stop();
 });
 
+/** Creates a task: of an equal prompt it has another ID. */
 const create = (response: ServerResponse, prompt: string) => {
-	json(response, 200, { task_id: `task-${prompt}`, status: 'queued', model: 'video-m1' });
+	const count = (created[prompt] = (created[prompt] ?? 0) + 1);
+	const task_id = [`task-${prompt}`, ...(count > 1 ? [count] : [])].join(' ');
+	json(response, 200, { task_id, status: 'queued', model: 'video-m1' });
 };
 const reject = (response: ServerResponse) => {
 	json(response, 400, { error: { message: 'no', type: 'x' } });
@@ -137,8 +142,14 @@ async function runKilledAt(
 	};
 	await run(prompts, options);
 	onCreation = () => undefined;
-	server.requests.length = 0;
+	forget();
 	restore(rows);
+}
+
+/** Lets the server know no creation any more: it may have the tasks that a killed n8n has not seen, too. */
+function forget(): void {
+	created = {};
+	server.requests.length = 0;
 }
 
 const sent = () => server.requests.map(({ body }) => promptOf(body));
@@ -155,8 +166,48 @@ const hintsOf = ({ run: { data } }: RunResult) =>
 		.flatMap(({ hints = [] }) => hints.map(({ message }) => message))
 		.filter((message) => !message.includes('nothing in this workflow waits'));
 
+/** The tables for a run that stops before its first step of this operation, until it is to go on. */
+function heldAt(operation: string) {
+	const { executeWorkflow } = tables;
+	let reach: () => void = () => undefined;
+	let goOn: () => void = () => undefined;
+	const reached = new Promise<void>((resolve) => (reach = resolve));
+	const going = new Promise<void>((resolve) => (goOn = resolve));
+	const held: DataTables['executeWorkflow'] = async (info, ...more) => {
+		if (hasStep(info, operation)) {
+			reach();
+			await going;
+		}
+		return await executeWorkflow(info, ...more);
+	};
+	return { tables: { ...tables, executeWorkflow: held }, reached, goOn };
+}
+
+/** Whether a sub-workflow has a step of this operation on rows. */
+function hasStep({ code }: Parameters<DataTables['executeWorkflow']>[0], operation: string) {
+	return code!.nodes.some(
+		({ parameters: step }) => step['resource'] === 'row' && step['operation'] === operation,
+	);
+}
+
+/** The tables with an error for each write with this operation that was carried out, the first time. */
+function unsureAt(operation: string, message: string): DataTables {
+	const { executeWorkflow } = tables;
+	const written = new Set<string>();
+	return {
+		...tables,
+		executeWorkflow: async (info, ...more) => {
+			const result = await executeWorkflow(info, ...more);
+			const text = JSON.stringify([info.code!.nodes, more[1].inputData]);
+			if (!hasStep(info, operation) || written.has(text)) return result;
+			written.add(text);
+			throw new Error(message);
+		},
+	};
+}
+
 /** Options: the key is the first letter of the prompt. */
-const KEYED = { idempotencyKey: '={{ $json.prompt[0] }}', keyConflict: 'reuse' };
+const KEYED = { idempotencyKey: '={{ $json.prompt[0] }}', useExistingVideo: true };
 
 describe('the rows of an execution', () => {
 	test('before and after each creation', async () => {
@@ -169,10 +220,10 @@ describe('the rows of an execution', () => {
 		await run(['a', 'b', 'c'], { concurrency: 1 });
 		expect(seen).toStrictEqual({
 			a: ['a sent'],
-			b: ['a queued', 'b sent'],
-			c: ['a queued', 'b queued', 'c sent'],
+			b: ['a open', 'b sent'],
+			c: ['a open', 'b open', 'c sent'],
 		});
-		expect(rowsOf()).toStrictEqual(['a queued', 'b queued', 'c queued']);
+		expect(rowsOf()).toStrictEqual(['a open', 'b open', 'c open']);
 	});
 
 	test('have what was sent, who asked, and when', async () => {
@@ -189,7 +240,7 @@ describe('the rows of an execution', () => {
 		expect(tables.rows).toHaveLength(2);
 		expect(tables.rows[1]).toMatchObject({
 			task_id: 'task-b',
-			status: 'queued',
+			status: 'open',
 			prompt: 'b',
 			duration: 8,
 			estimated_cost: 0.8,
@@ -211,7 +262,7 @@ describe('the rows of an execution', () => {
 		async (onError) => {
 			answers = { b: [reject], c: [breakOff] };
 			await run(['a', 'b', 'c', 'd'], {}, { onError });
-			expect(rowsOf()).toStrictEqual(['a queued', 'c sent', 'd queued']);
+			expect(rowsOf()).toStrictEqual(['a open', 'c sent', 'd open']);
 		},
 	);
 
@@ -220,7 +271,7 @@ describe('the rows of an execution', () => {
 		const { status } = await run(['a', 'b', 'c', 'd', 'e'], { concurrency: 2 });
 		expect(status).toBe('error');
 		const created = sent().filter((prompt) => prompt !== 'c');
-		expect(rowsOf()).toStrictEqual(created.map((prompt) => `${prompt} queued`));
+		expect(rowsOf()).toStrictEqual(created.map((prompt) => `${prompt} open`));
 	});
 
 	test.each([
@@ -249,12 +300,60 @@ describe('the rows of an execution', () => {
 			);
 		});
 		await new Promise((resolve) => setImmediate(resolve));
-		expect(rowsOf()).toStrictEqual(['a queued', 'b queued', 'c sent', 'd sent']);
+		expect(rowsOf()).toStrictEqual(['a open', 'b open', 'c sent', 'd sent']);
+	});
+
+	test.each<[string, IDataObject, string]>([
+		['', {}, 'insert'],
+		[' with a key', KEYED, 'update'],
+	])(
+		'Stop right before a creation%s leaves none, and sends nothing',
+		async (_name, options, at) => {
+			const held = heldAt(at);
+			let stop: () => void = () => undefined;
+			const running = run(['a', 'b'], options, {
+				tables: held.tables,
+				onStart: (cancel) => {
+					stop = cancel;
+				},
+			});
+			await held.reached;
+			stop();
+			held.goOn();
+			expect((await running).status).toBe('canceled');
+			await new Promise((resolve) => setImmediate(resolve));
+			expect(sent()).toStrictEqual([]);
+			expect(rowsOf()).toStrictEqual([]);
+		},
+	);
+
+	test('Stop while a key of another execution is waited for gives the others back', async () => {
+		tables.insert(TASK_TABLE, {
+			status: 'sent',
+			idempotency_key: 'b',
+			prompt: 'b',
+			sent_at: new Date().toISOString(),
+		});
+		let stop: () => void = () => undefined;
+		const held = heldAt('deleteRows');
+		held.goOn();
+		const running = run(['a', 'b'], KEYED, {
+			tables: held.tables,
+			onStart: (cancel) => {
+				stop = cancel;
+			},
+		});
+		// It withdraws its claim of b.
+		await held.reached;
+		stop();
+		expect((await running).status).toBe('canceled');
+		expect(sent()).toStrictEqual([]);
+		expect(rowsOf()).toStrictEqual(['b sent']);
 	});
 
 	test('an invalid item has none', async () => {
 		await run(['a', ' '], {}, { onError: 'continueRegularOutput' });
-		expect(rowsOf()).toStrictEqual(['a queued']);
+		expect(rowsOf()).toStrictEqual(['a open']);
 	});
 
 	test.each([{ dryRun: true }, { taskLedger: false }])('%j: none', async (options) => {
@@ -287,7 +386,7 @@ describe('a retry after a kill', () => {
 		const text = JSON.stringify(outputs[1]![0]!.json);
 		expect(text).toContain(TABLE);
 		expect(text).toContain('Retry If Outcome Is Unknown');
-		expect(rowsOf()).toStrictEqual(['a queued', 'b queued', 'c sent', 'd queued']);
+		expect(rowsOf()).toStrictEqual(['a open', 'b open', 'c sent', 'd open']);
 		expect(new Set(tables.rows.map((row) => row['execution_id']))).toStrictEqual(
 			new Set(['12']),
 		);
@@ -309,7 +408,7 @@ describe('a retry after a kill', () => {
 		);
 		expect(sent()).toStrictEqual(['b', 'c']);
 		expect(reusedOf(outputs[0])).toStrictEqual([true, false, false]);
-		expect(rowsOf()).toStrictEqual(['a queued', 'b queued', 'c queued']);
+		expect(rowsOf()).toStrictEqual(['a open', 'b open', 'c open']);
 	});
 
 	test('takes the task ID that a person has entered', async () => {
@@ -336,16 +435,14 @@ describe('a retry after a kill', () => {
 		expect(sent()).toStrictEqual([]);
 	});
 
-	test('gives an equal item at the same position the earlier video, and says so', async () => {
+	test('rejects an item that asks for something else than the one at its place, and shows both', async () => {
 		// The expression returns another text in every execution, as $now does.
 		parameters = { prompt: '={{ $json.prompt }} in {{ $execution.id }}' };
 		await runKilledAt('b in 11', ['a', 'b'], { concurrency: 1 });
-		const result = await run(['a'], {}, retry);
-		expect(idsOf(result.outputs[0])).toStrictEqual(['task-a in 11']);
-		expect(result.outputs[0]![0]!.json['request']).toMatchObject({ prompt: 'a in 11' });
-		expect(hintsOf(result)).toStrictEqual([
-			expect.stringMatching(/^A retry pays for nothing twice/),
-		]);
+		const { error } = await run(['a'], {}, retry);
+		expect(error!.message).toMatch(/^Prompt is .*"a in 12".*, and was .*"a in 11"/);
+		expect(error!.description).toMatch(/^Nothing was sent.* execute the workflow again/);
+		expect(sent()).toStrictEqual([]);
 	});
 
 	test('reads a row whose adjustments a person has changed', async () => {
@@ -407,16 +504,6 @@ describe('a retry after a kill', () => {
 		expect(sent().sort()).toStrictEqual(['c', 'd']);
 	});
 
-	test('the same video of a round that the retry does not repeat is no other retry', async () => {
-		await run(['a']);
-		restore(
-			tables.rows.map((row) => ({ ...row, call: String(row['call']).replace(/^0/, '-1') })),
-		);
-		const { outputs } = await run(['a'], {}, retry);
-		expect(reusedOf(outputs[0])).toStrictEqual([false]);
-		expect(sent()).toStrictEqual(['a', 'a']);
-	});
-
 	test('another execution with the same items creates its own', async () => {
 		await run(['a']);
 		await run(['a'], {}, later('12'));
@@ -435,7 +522,7 @@ describe('a retry after a kill', () => {
 		expect(status).toBe('success');
 		expect(sent()).toStrictEqual(['b', 'c', 'c', 'd', 'd']);
 		expect(idsOf(outputs[0])).toStrictEqual(['a', 'b', 'c', 'd'].map((name) => `task-${name}`));
-		expect(rowsOf()).toStrictEqual(['a queued', 'b queued', 'c queued', 'd queued']);
+		expect(rowsOf()).toStrictEqual(['a open', 'b open', 'c open', 'd open']);
 	});
 
 	test('counts for Maximum Videos what the earlier try has sent, once', async () => {
@@ -460,7 +547,7 @@ describe('a retry after a kill', () => {
 });
 
 describe('a loop', () => {
-	const ROUNDS = [['a now', 'b'], ['c now', 'b'], ['d now']];
+	const ROUNDS = [['a', 'b'], ['c', 'b'], ['d']];
 
 	/** Runs the rounds one after another. */
 	async function loop(
@@ -492,23 +579,15 @@ describe('a loop', () => {
 		onCreation = (prompt) => {
 			if (prompt.startsWith('d')) rows = structuredClone(tables.rows);
 		};
-		// Some texts differ in every execution.
-		parameters = { prompt: '={{ $json.prompt.replace("now", $execution.id) }}' };
 		await loop(ROUNDS);
-		server.requests.length = 0;
+		forget();
 		restore(rows);
 		restore(tables.rows.filter(({ status }) => status !== 'sent'));
 		const result = await loop(ROUNDS, retry);
-		expect(sent()).toStrictEqual(['d 12']);
-		const created = allItems(result, 'Create')[0]!;
-		expect(idsOf(created)).toStrictEqual([
-			'task-a 11',
-			'task-b',
-			'task-c 11',
-			'task-b',
-			'task-d 12',
-		]);
-		expect(reusedOf(created)).toStrictEqual([true, true, true, true, false]);
+		expect(sent()).toStrictEqual(['d']);
+		const items = allItems(result, 'Create')[0]!;
+		expect(idsOf(items)).toStrictEqual(['task-a', 'task-b', 'task-c', 'task-b 2', 'task-d']);
+		expect(reusedOf(items)).toStrictEqual([true, true, true, true, false]);
 	});
 
 	test('after a kill the limits hold for the rounds of both tries', async () => {
@@ -520,7 +599,7 @@ describe('a loop', () => {
 	});
 });
 
-test('tool calls of a retry have the video of their text, each once', async () => {
+test('tool calls of a retry have the video of their text, each once, and others are new', async () => {
 	const call = async (prompt: string, more: Partial<EnvironmentOptions> = {}) =>
 		await runNode('createVideoTool', {
 			...environment(more),
@@ -529,15 +608,19 @@ test('tool calls of a retry have the video of their text, each once', async () =
 		});
 	for (const prompt of ['a', 'b', 'c']) await call(prompt);
 	server.requests.length = 0;
-	const results = [];
-	for (const prompt of ['c', 'a', 'other', 'd']) results.push(await call(prompt, retry));
+	const results: RunResult[] = [];
+	for (const prompt of ['c', 'a', 'other']) results.push(await call(prompt, retry));
 	expect(results.map(({ outputs }) => outputs[0]![0]!.json['task_id'])).toStrictEqual([
 		'task-c',
 		'task-a',
-		'task-b',
-		'task-d',
+		'task-other',
 	]);
-	expect(sent()).toStrictEqual(['d']);
+	expect(sent()).toStrictEqual(['other']);
+	expect(results.map(hintsOf)).toStrictEqual([
+		[],
+		[],
+		[expect.stringMatching(/has paid for 1 more, .*"b"/)],
+	]);
 });
 
 describe('a ledger that cannot be used', () => {
@@ -630,13 +713,30 @@ describe('a ledger that cannot be used', () => {
 		expect(rowsOf()).toStrictEqual(['a sent']);
 	});
 
+	test('it is full until the end: a Retry of the saved execution writes what is missing', async () => {
+		onCreation = () => {
+			fails('Data table size limit exceeded', ['insert', 'update'])();
+		};
+		const full = await run(['a', 'b'], { ...KEYED, concurrency: 1 });
+		expect(full.status).toBe('error');
+		expect(rowsOf()).toStrictEqual(['a sent']);
+		onCreation = () => undefined;
+		tables.fails = () => undefined;
+		const { outputs, error } = await full.resume(retry.execution);
+		expect(error).toBeUndefined();
+		// The first one has gone on before.
+		expect(idsOf(outputs[0])).toStrictEqual(['task-b']);
+		expect(sent()).toStrictEqual(['a', 'b']);
+		expect(rowsOf()).toStrictEqual(['a open', 'b open']);
+	});
+
 	test('after an answer it becomes writable again: nothing is lost', async () => {
 		onCreation = (prompt) => {
 			tables.fails = () => (prompt === 'c' ? undefined : 'locked');
 		};
 		const result = await run(['a', 'b', 'c'], { concurrency: 1 });
 		expect(hintsOf(result)).toHaveLength(1);
-		expect(rowsOf()).toStrictEqual(['a queued', 'b queued', 'c queued']);
+		expect(rowsOf()).toStrictEqual(['a open', 'b open', 'c open']);
 	});
 
 	test.each(['locked', 'full'])('a retry that cannot read it sends nothing: %s', async (why) => {
@@ -659,6 +759,136 @@ describe('a ledger that cannot be used', () => {
 	);
 });
 
+describe('a write that has failed, and is there all the same', () => {
+	test.each<[string, IDataObject, Partial<EnvironmentOptions>]>([
+		['without keys', {}, {}],
+		['with keys', KEYED, {}],
+		['in a retry', {}, retry],
+	])('is not there twice: %s', async (_name, options, more) => {
+		skipsPauses = true;
+		for (const operation of ['insert', 'update', 'deleteRows']) {
+			const unsure = unsureAt(operation, 'Connection terminated unexpectedly');
+			const { error } = await run(
+				['a', 'b', 'c'],
+				{ ...options, concurrency: 1 },
+				{ ...later(operation), ...more, tables: unsure },
+			);
+			expect(error).toBeUndefined();
+			expect(sent()).toStrictEqual(['a', 'b', 'c']);
+			expect(rowsOf()).toStrictEqual(['a open', 'b open', 'c open']);
+			forget();
+			tables = dataTables();
+		}
+	});
+
+	test('of a claim: its call is not sent, and the key is free again', async () => {
+		const unsure = unsureAt('update', 'Data table size limit exceeded');
+		const { error } = await run(['a 1'], KEYED, { tables: unsure });
+		expect(error!.message).toMatch(/^Idempotency Key cannot be kept: /);
+		expect(sent()).toStrictEqual([]);
+		expect(rowsOf()).toStrictEqual([]);
+	});
+});
+
+describe('two executions of which one stands still after its claim', () => {
+	/** The first execution stands still before its row becomes `sent`; the clock of the other one runs far ahead. */
+	async function race(options: IDataObject, [first, second]: Partial<EnvironmentOptions>[]) {
+		const held = heldAt('update');
+		const slow = run(['a 1'], options, { ...first, tables: held.tables });
+		await held.reached;
+		skipsPauses = true;
+		const other = await run(['a 1'], options, {
+			...second,
+			onError: 'continueErrorOutput',
+		});
+		held.goOn();
+		return { slow: await slow, other };
+	}
+	const CASES: [string, IDataObject, Partial<EnvironmentOptions>[]][] = [
+		['with a key', KEYED, [later('11'), later('12')]],
+		['retries', {}, ['12', '13'].map((id) => ({ execution: { ...retry.execution, id } }))],
+	];
+
+	test.each(CASES)('%s: it takes the video of the other one', async (_name, options, both) => {
+		const { slow, other } = await race(options, both);
+		expect(reusedOf(other.outputs[0])).toStrictEqual([false]);
+		expect(idsOf(slow.outputs[0])).toStrictEqual(['task-a 1']);
+		expect(reusedOf(slow.outputs[0])).toStrictEqual([true]);
+		expect(sent()).toStrictEqual(['a 1']);
+		expect(rowsOf()).toStrictEqual(['a 1 open']);
+	});
+
+	test.each(CASES)(
+		'%s: it claims again where the other one has failed',
+		async (_name, options, both) => {
+			answers = { 'a 1': [reject] };
+			const { slow, other } = await race(options, both);
+			expect(other.outputs[1]).toHaveLength(1);
+			expect(reusedOf(slow.outputs[0])).toStrictEqual([false]);
+			expect(sent()).toStrictEqual(['a 1', 'a 1']);
+			expect(rowsOf()).toStrictEqual(['a 1 open']);
+		},
+	);
+
+	test('a retry that has seen the claim of another one sends nothing that this one has sent since', async () => {
+		const [first, second] = CASES[1]![2] as [
+			Partial<EnvironmentOptions>,
+			Partial<EnvironmentOptions>,
+		];
+		const sending = heldAt('update');
+		const slow = run(['a 1'], {}, { ...first, tables: sending.tables });
+		await sending.reached;
+		const claiming = heldAt('insert');
+		const other = run(['a 1'], {}, { ...second, tables: claiming.tables });
+		await claiming.reached;
+		let answer: () => void = () => undefined;
+		const arrived = new Promise<void>((resolve) => {
+			answers = {
+				'a 1': [
+					(response) => {
+						answer = () => {
+							create(response, 'a 1');
+						};
+						resolve();
+					},
+				],
+			};
+		});
+		sending.goOn();
+		await arrived;
+		const { length } = tables.operations;
+		claiming.goOn();
+		while (!tables.operations.slice(length).includes('get'))
+			await new Promise((resolve) => setImmediate(resolve));
+		answer();
+		expect(reusedOf((await slow).outputs[0])).toStrictEqual([false]);
+		expect(reusedOf((await other).outputs[0])).toStrictEqual([true]);
+		expect(sent()).toStrictEqual(['a 1']);
+	});
+
+	test.each<[string, (rows: readonly IDataObject[]) => IDataObject[], readonly string[]]>([
+		['sets it to sent', (rows) => rows.map((row) => ({ ...row, status: 'sent' })), []],
+		['enters a task', (rows) => rows.map((row) => ({ ...row, task_id: 'found' })), []],
+		['deletes it', (rows) => rows.filter(({ prompt }) => prompt !== 'a 1'), ['a 1']],
+	])('a person %s meanwhile', async (_name, edit, expected) => {
+		// Something has to show that this is the ledger of the workflow.
+		await run(['z'], {}, later('10'));
+		server.requests.length = 0;
+		const held = heldAt('update');
+		const slow = run(['a 1'], KEYED, { tables: held.tables });
+		await held.reached;
+		const rows = edit(tables.rows);
+		tables.drop(TABLE);
+		tables.insert(TASK_TABLE, ...rows);
+		skipsPauses = true;
+		held.goOn();
+		const { error, outputs } = await slow;
+		expect(sent()).toStrictEqual(expected);
+		if (error) expect(error.message).toMatch(/^Idempotency Key is in use: .*\(row /);
+		else expect(idsOf(outputs[0])).toStrictEqual([expected.length > 0 ? 'task-a 1' : 'found']);
+	});
+});
+
 describe('Idempotency Key', () => {
 	test('the same key in one run: the first item creates, the others get its task', async () => {
 		const { outputs } = await run(['a 1', 'b 1', 'a 2', 'a 3'], KEYED);
@@ -673,7 +903,7 @@ describe('Idempotency Key', () => {
 		const { outputs } = await run(['a 1', 'a 2', 'b 1'], KEYED, { onError });
 		expect(outputs[1]).toHaveLength(2);
 		expect(sent()).toHaveLength(2);
-		expect(rowsOf()).toStrictEqual(['b 1 queued']);
+		expect(rowsOf()).toStrictEqual(['b 1 open']);
 	});
 
 	test('the same key in two executions: one video, with other values, too', async () => {
@@ -688,17 +918,40 @@ describe('Idempotency Key', () => {
 		expect(outputs[0]![1]!.json).not.toHaveProperty('reused');
 	});
 
-	test.each(['completed', 'refused'])('a task that is %s is reused', async (status) => {
+	const keyedTask = (more: IDataObject) => {
 		tables.insert(TASK_TABLE, {
 			task_id: 'old',
-			status,
 			idempotency_key: 'a',
 			call: '0 x y',
 			sent_at: '2020-01-01T00:00:00.000Z',
+			...more,
 		});
+	};
+
+	test('a kill between the answer and the removal of what announced it leaves one row', async () => {
+		keyedTask({ task_id: '', status: 'sent' });
+		keyedTask({ status: 'open' });
+		const { outputs } = await run(['a 1'], KEYED);
+		expect(sent()).toStrictEqual([]);
+		expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'old', reused: true });
+		expect(tables.rows.map(({ status }) => status)).toStrictEqual(['open']);
+	});
+
+	test.each([
+		['open', 'pending', null],
+		['done', 'completed', '2020-01-01T00:01:00.000Z'],
+	])('a task that is %s is reused', async (word, status, finished_at) => {
+		keyedTask({ status: word, finished_at });
 		const { outputs } = await run(['a 1'], KEYED);
 		expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'old', status, reused: true });
 		expect(sent()).toStrictEqual([]);
+	});
+
+	test('a task that has failed frees its key, and the next one is counted', async () => {
+		keyedTask({ status: 'failed', finished_at: '2020-01-01T00:01:00.000Z' });
+		const { outputs } = await run(['a 1'], KEYED);
+		expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'task-a 1', attempt: 2 });
+		expect(outputs[0]![0]!.json).not.toHaveProperty('reused');
 	});
 
 	test('a certain failure frees the key at once', async () => {
@@ -727,20 +980,23 @@ describe('Idempotency Key', () => {
 		expect(error!.description).toMatch(/may exist/);
 		expect(`${error!.message} ${error!.description ?? ''}`).toContain(TABLE);
 		expect(sent()).toStrictEqual(['a 1']);
-		const { outputs } = await run(
-			['a 2'],
-			{ ...KEYED, retryOutcomeUnknown: true },
-			later('13'),
-		);
-		expect(idsOf(outputs[0])).toStrictEqual(['task-a 2']);
+		// As the error says, a person decides.
+		const [row] = tables.rows;
+		restore([{ ...row, task_id: 'found' }]);
+		const { outputs } = await run(['a 2'], KEYED, later('13'));
+		expect(idsOf(outputs[0])).toStrictEqual(['found']);
+		restore([]);
+		await run(['a 2'], KEYED, later('14'));
+		expect(sent()).toStrictEqual(['a 1', 'a 2']);
 	});
 
-	test('a retry of a killed execution reuses by key, and frees reservations', async () => {
+	test('a retry of a killed execution reuses by key, and removes its claims', async () => {
 		await runKilledAt('b 1', ['a 1', 'b 1', 'c 1'], { ...KEYED, concurrency: 1 });
-		expect(rowsOf()).toStrictEqual(['a 1 queued', 'b 1 sent', 'c 1 reserved']);
+		expect(rowsOf()).toStrictEqual(['a 1 open', 'b 1 sent', 'c 1 claimed']);
 		const { outputs } = await run(['a 2', 'c 2'], KEYED, retry);
 		expect(idsOf(outputs[0])).toStrictEqual(['task-a 1', 'task-c 2']);
 		expect(sent()).toStrictEqual(['c 2']);
+		expect(rowsOf()).toStrictEqual(['a 1 open', 'b 1 sent', 'c 2 open']);
 	});
 
 	test('waits for an execution that is creating the video', async () => {
@@ -769,7 +1025,7 @@ describe('Idempotency Key', () => {
 		expect(sent()).toStrictEqual(['a 1']);
 	});
 
-	test('is kept through a pause between batches that is longer than a reservation', async () => {
+	test('is kept through a long pause between batches', async () => {
 		const batches = { concurrency: 1, batchInterval: 16 * 60_000 };
 		const { error, outputs } = await withFakeTimers(
 			async () => await run(['a 1', 'b 1'], { ...KEYED, ...batches }),
@@ -778,47 +1034,41 @@ describe('Idempotency Key', () => {
 		expect(idsOf(outputs[0])).toStrictEqual(['task-a 1', 'task-b 1']);
 	});
 
-	test('is not taken again after the machine stood still: another execution may have it', async () => {
-		onCreation = () => {
-			aheadMs += 16 * 60_000;
-		};
-		// Meanwhile the answer is written.
-		const batches = { concurrency: 1, batchInterval: 1_500 };
-		const { error } = await run(['a 1', 'b 1'], { ...KEYED, ...batches });
-		expect(error!.message).toContain('(Idempotency Key is in use: ');
-		expect(sent()).toStrictEqual(['a 1']);
-	});
-
 	const heldBy = (status: string, seconds = 0) => ({
 		status,
 		idempotency_key: 'a',
-		pending: 'key of another',
+		token: 'token of another',
+		execution_id: '9',
 		sent_at: new Date(Date.now() - seconds * 1_000).toISOString(),
 	});
 
-	test('is in use: an error that says until when', async () => {
-		tables.insert(TASK_TABLE, heldBy('sent'));
-		const { error } = await withFakeTimers(async () => await run(['a 1'], KEYED));
-		expect(error!.message).toMatch(/^Idempotency Key is in use: /);
-		expect(error!.description).toMatch(/a minute after its execution/);
-		expect(sent()).toStrictEqual([]);
-	});
-
-	test.each(['claimed', 'reserved'])(
-		'that was %s by an execution that has ended is taken over within the wait',
+	// A word that is none of the ledger frees nothing.
+	test.each(['sent', 'Claimed', 'mine'])(
+		'is in use by a row %s: an error that names it',
 		async (status) => {
-			tables.insert(TASK_TABLE, heldBy(status, 1));
-			const { error, outputs } = await withFakeTimers(async () => await run(['a 1'], KEYED));
-			expect(error).toBeUndefined();
-			expect(idsOf(outputs[0])).toStrictEqual(['task-a 1']);
+			tables.insert(TASK_TABLE, heldBy(status));
+			const { error } = await withFakeTimers(async () => await run(['a 1'], KEYED));
+			expect(error!.message).toMatch(
+				/^Idempotency Key is in use: execution 9 .*\(row \d+ of /,
+			);
+			expect(error!.description).toMatch(/enter its task_id in the row, or delete the row/);
+			expect(sent()).toStrictEqual([]);
 		},
 	);
+
+	test('that was claimed by an execution that has ended is taken over within the wait', async () => {
+		tables.insert(TASK_TABLE, heldBy('claimed', 1));
+		const { error, outputs } = await withFakeTimers(async () => await run(['a 1'], KEYED));
+		expect(error).toBeUndefined();
+		expect(idsOf(outputs[0])).toStrictEqual(['task-a 1']);
+		expect(rowsOf()).toStrictEqual(['a 1 open']);
+	});
 
 	test('is kept while another key of the run is waited for', async () => {
 		tables.insert(TASK_TABLE, { ...heldBy('sent'), idempotency_key: 'b' });
 		const [first, second] = await withFakeTimers(async () => {
 			const long = run(['a 1', 'b 1'], KEYED, { onError: 'continueErrorOutput' });
-			// By then a reservation that is not prolonged has ended, and the other key is still waited for.
+			// The other key is still waited for.
 			await new Promise((resolve) => setTimeout(resolve, 70_000));
 			return await Promise.all([long, run(['a 2'], KEYED, later('12'))]);
 		});
@@ -832,7 +1082,7 @@ describe('Idempotency Key', () => {
 		await runKilledAt('b 1', prompts, { ...KEYED, concurrency: 1 });
 		// The one that was sent has no answer: a person settles it.
 		restore(tables.rows.filter(({ status }) => status !== 'sent'));
-		expect(rowsOf()).toStrictEqual(['a 1 queued', 'c 1 reserved', 'd 1 reserved']);
+		expect(rowsOf()).toStrictEqual(['a 1 open', 'c 1 claimed', 'd 1 claimed']);
 		const { error, outputs } = await withFakeTimers(
 			async () => await run(prompts, KEYED, later('12')),
 		);
@@ -914,37 +1164,26 @@ test('a task ID with white space gets the result of its video into its row', asy
 	expect(tables.rows).toMatchObject([{ task_id: 'task-a', finished_at: DATE }]);
 });
 
-describe('old rows', () => {
-	const before = (days: number) => new Date(Date.now() + aheadMs - days * DAY_MS).toISOString();
-	const row = (task_id: string, days: number, more: IDataObject = {}) => ({
+test('of old rows those with a result go, beyond the newest 40,000; those with a key and open ones stay', async () => {
+	const row = (task_id: string, more: IDataObject = {}) => ({
 		task_id,
-		status: 'completed',
-		sent_at: before(days),
-		finished_at: before(days),
+		status: 'done',
+		sent_at: '2020-01-01T00:00:00.000Z',
+		finished_at: '2020-01-01T00:01:00.000Z',
 		...more,
 	});
-
-	test('of finished tasks go once a day, those with a key and open ones stay', async () => {
-		aheadMs = 30 * DAY_MS;
-		tables.insert(
-			TASK_TABLE,
-			row('old', 91),
-			row('young', 89),
-			row('open', 91, { finished_at: null }),
-			row('keyed', 91, { idempotency_key: 'order 1' }),
-			{ ...row('', 91), status: 'sent', finished_at: null },
-		);
-		await run(['a']);
-		const left = () => tables.rows.map(({ task_id }) => task_id);
-		expect(left()).toStrictEqual(['young', 'open', 'keyed', '', 'task-a']);
-		tables.insert(TASK_TABLE, row('older', 100));
-		aheadMs += 0.9 * DAY_MS;
-		await run(['b'], {}, later('12'));
-		expect(left()).toContain('older');
-		aheadMs += 0.2 * DAY_MS;
-		await run(['c'], {}, later('13'));
-		expect(left()).not.toContain('older');
-	});
+	tables.insert(
+		TASK_TABLE,
+		row('old'),
+		row('open', { finished_at: null }),
+		row('keyed', { idempotency_key: 'order 1' }),
+		row('', { status: 'sent', finished_at: null }),
+		...Array.from({ length: 41_000 }, () => ({ task_id: 'newer' })),
+		row('young'),
+	);
+	await run(['a']);
+	const left = tables.rows.map(({ task_id }) => task_id).filter((id) => id !== 'newer');
+	expect(left).toStrictEqual(['open', 'keyed', '', 'young', 'task-a']);
 });
 
 test('500 creations are in the table once each', async () => {
@@ -953,5 +1192,5 @@ test('500 creations are in the table once each', async () => {
 	expect(outputs[0]).toHaveLength(500);
 	expect(new Set(idsOf(outputs[0])).size).toBe(500);
 	expect(tables.rows).toHaveLength(500);
-	expect(tables.rows.every(({ status }) => status === 'queued')).toBe(true);
+	expect(tables.rows.every(({ status }) => status === 'open')).toBe(true);
 });

@@ -1,28 +1,48 @@
+import type { ServerResponse } from 'node:http';
+
 import type { IDataObject } from 'n8n-workflow';
 
-import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
+import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { dataTables, type DataTables } from '../support/dataTables';
-import { runNode, type RunOptions, type RunResult } from '../support/engine';
+import {
+	allItems,
+	packageNode,
+	runNode,
+	runWorkflow,
+	type RunOptions,
+	type RunResult,
+} from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 
 const MINUTE_MS = 60_000;
 const LONGEST_PAUSE_MS = 1_000;
 /** In the middle of a month, at noon in UTC. */
 const NOW_MS = Date.UTC(2026, 5, 15, 12);
+const CREATE = '/v1/videos/generations';
+const MODEL = { __rl: true, mode: 'id', value: 'video-m1' };
 
 let server: ScriptedServer;
 let tables: DataTables;
+let nowMs: number;
 /** Prompts that the service rejects. */
 let rejected: string[];
+/** Called for each creation that arrives, and awaited before it is answered. */
+let onCreation: (prompt: string) => Promise<void> | void;
 
 beforeEach(async () => {
 	tables = dataTables();
 	rejected = [];
-	jest.spyOn(Date, 'now').mockImplementation(() => NOW_MS);
-	server = await startScriptedServer((response, { body }) => {
-		const { prompt, model } = body as { prompt: string; model: string };
-		if (rejected.includes(prompt)) json(response, 400, { error: { message: 'bad' } });
-		else json(response, 200, { task_id: `task-${prompt}`, status: 'queued', model });
+	nowMs = NOW_MS;
+	onCreation = () => undefined;
+	jest.spyOn(Date, 'now').mockImplementation(() => nowMs);
+	server = await startScriptedServer((response, { path, body }) => {
+		const { prompt, task_id } = body as { prompt: string; task_id: string };
+		if (path === CREATE)
+			void Promise.resolve(onCreation(prompt)).then(() => {
+				answer(response, prompt);
+			});
+		else
+			json(response, 200, { task_id, status: 'completed', video_url: 'https://a.example/v' });
 	});
 });
 afterEach(async () => {
@@ -30,34 +50,42 @@ afterEach(async () => {
 	await server.stop();
 });
 
+function answer(response: ServerResponse, prompt: string): void {
+	if (rejected.includes(prompt)) json(response, 400, { error: { message: 'bad' } });
+	else json(response, 200, { task_id: `task-${prompt}`, status: 'queued', model: 'm' });
+}
+
+type Environment = Partial<RunOptions> & { readonly id?: string };
+
+const environmentOf = (
+	prompts: readonly string[],
+	{ id = '11', ...more }: Environment,
+): RunOptions => ({
+	credential: { baseUrl: server.url, apiKey: 'k-secret' },
+	tables,
+	timezone: 'UTC',
+	execution: { id, token: `token-${id}` },
+	items: prompts.map((prompt) => ({ prompt })),
+	...more,
+});
+const parametersOf = ({ limitPeriod = 'day', ...options }: IDataObject): IDataObject => ({
+	model: MODEL,
+	prompt: '={{ $json.prompt }}',
+	duration: 5,
+	aspectRatio: '',
+	waitUntilFinished: false,
+	limitPeriod,
+	options: { retries: 0, ...options },
+});
+
 /** Runs the node in an execution of its own. */
 async function create(
 	prompts: readonly string[],
 	options: IDataObject,
-	{
-		id = '11',
-		type = 'createVideo',
-		...more
-	}: Partial<RunOptions> & { id?: string; type?: string } = {},
+	{ type = 'createVideo', ...more }: Environment & { type?: string } = {},
 ): Promise<RunResult> {
-	const { limitPeriod = 'day', ...others } = options;
-	return await runNode(type, {
-		credential: { baseUrl: server.url, apiKey: 'k-secret' },
-		tables,
-		timezone: 'UTC',
-		execution: { id, token: `token-${id}` },
-		items: prompts.map((prompt) => ({ prompt })),
-		parameters: {
-			model: { __rl: true, mode: 'id', value: 'video-m1' },
-			prompt: '={{ $json.prompt }}',
-			duration: 5,
-			aspectRatio: '',
-			waitUntilFinished: false,
-			limitPeriod,
-			options: { retries: 0, ...others },
-		},
-		...more,
-	});
+	const parameters = parametersOf(options);
+	return await runNode(type, { ...environmentOf(prompts, more), parameters });
 }
 
 /** A row of a video that was paid for some minutes ago. */
@@ -70,9 +98,14 @@ const paid = (minutes: number, more: IDataObject = {}) => ({
 	estimated_cost: 0.5,
 	...more,
 });
-const sent = () => server.requests.map(({ body }) => (body as { prompt: string }).prompt);
-const reserved = () =>
-	tables.rows.filter(({ status }) => ['claimed', 'reserved'].includes(status as string));
+const sent = () =>
+	server.requests
+		.filter(({ path }) => path === CREATE)
+		.map(({ body }) => (body as { prompt: string }).prompt);
+const claimed = () => tables.rows.filter(({ status }) => status === 'claimed');
+/** What the items have: a task, or why they have none. */
+const shownOf = (items: RunResult['outputs'][number] = []) =>
+	items.map(({ json: { task_id, reason, error } }) => error ?? reason ?? task_id);
 const HOUR = 60;
 const DAY = 24 * HOUR;
 
@@ -88,12 +121,6 @@ describe('what counts', () => {
 		],
 		['nothing of last month', { limitPeriod: 'month' }, [paid(15 * DAY)], ''],
 		['no other workflow', {}, [paid(1, { workflow_id: 'other' })], ''],
-		[
-			'another workflow of the project',
-			{ limitPeriod: 'projectDay' },
-			[paid(1, { workflow_id: 'other' })],
-			'this project has created 1 today',
-		],
 		['a failed video', {}, [paid(1, { status: 'failed' })], 'has created 1 today'],
 		[
 			'a request whose answer nobody has',
@@ -108,26 +135,18 @@ describe('what counts', () => {
 			'',
 		],
 		[
-			'a reservation of a minute',
+			'a request without an answer, however long ago it was sent',
 			{},
-			[paid(0.5, { status: 'reserved', task_id: null })],
-			'created 1',
+			[paid(40 * DAY, { status: 'sent', task_id: null })],
+			'has created 1 today',
 		],
-		[
-			'no reservation whose execution is gone',
-			{},
-			[paid(2, { status: 'reserved', task_id: null })],
-			'',
-		],
+		['no claim', {}, [paid(0.5, { status: 'claimed', task_id: null })], ''],
 		['nothing with the default period', { limitPeriod: 'execution' }, [paid(1)], ''],
 	])('%s', async (_name, options, rows, expected) => {
 		tables.insert(TASK_TABLE, ...rows);
 		const { error } = await create(['a', 'b'], { maximumVideos: 2, ...options });
 		expect(error?.message ?? '').toMatch(expected === '' ? /^$/ : expected);
 		expect(sent()).toHaveLength(expected === '' ? 2 : 0);
-		expect(reserved().filter(({ call }) => !String(call).startsWith('call-'))).toStrictEqual(
-			[],
-		);
 	});
 
 	test('the day begins in the timezone of the workflow', async () => {
@@ -138,6 +157,11 @@ describe('what counts', () => {
 		expect(inTokyo.error!.message).toContain('has created 2 today');
 		const inHonolulu = await create(['a'], options, { timezone: 'Pacific/Honolulu' });
 		expect(inHonolulu.status).toBe('success');
+	});
+
+	test('not what another workflow has under way', async () => {
+		tables.insert(TASK_TABLE, paid(1, { status: 'sent', task_id: null, workflow_id: 'other' }));
+		expect((await create(['a'], { maximumVideos: 1 })).status).toBe('success');
 	});
 
 	test('rows in several pages', async () => {
@@ -229,8 +253,14 @@ describe('executions at the same time', () => {
 	])('do not exceed the limit together, and use it: %s', async (_name, more) => {
 		const statuses = await runs([3, 3, 3], { maximumVideos: 7, ...more });
 		expect(statuses.toSorted()).toStrictEqual(['error', 'success', 'success']);
-		expect(sent()).toHaveLength(6);
-		expect(reserved()).toStrictEqual([]);
+		expect([6, 7]).toContain(sent().length);
+		expect(claimed()).toStrictEqual([]);
+	});
+
+	test('do not exceed it either where each takes what fits', async () => {
+		const statuses = await runs([3, 3, 3], { maximumVideos: 7, takeWhatFits: true });
+		expect(statuses).toStrictEqual(Array(3).fill('success'));
+		expect(sent()).toHaveLength(7);
 	});
 
 	test('all of them go on where all fit', async () => {
@@ -248,7 +278,7 @@ test('a creation that certainly fails gives its place back, and so does one that
 	expect((await create(['c', 'd'], options, { id: '12' })).status).toBe('success');
 });
 
-test('a dry run is compared with the limit, and reserves nothing', async () => {
+test('a dry run is compared with the limit, and leaves no row', async () => {
 	tables.insert(TASK_TABLE, paid(1));
 	const options = { maximumVideos: 2, dryRun: true };
 	expect((await create(['a'], options)).status).toBe('success');
@@ -271,15 +301,177 @@ test.each<[string, IDataObject, RegExp]>([
 });
 
 test('where the row of a call cannot be written it is not sent', async () => {
-	let inserts = 0;
-	tables.fails = (operation) =>
-		operation === 'insert' && (inserts += 1) > 1 ? 'the table is full' : undefined;
+	tables.fails = (operation) => (operation === 'insert' ? 'the table is full' : undefined);
 	const { error } = await create(['a'], { maximumVideos: 5 });
 	expect(error!.message).toMatch(/^Limit Period cannot be kept: .*the table is full/);
 	expect(sent()).toStrictEqual([]);
 });
 
-test('without a limit the ledger is not read', async () => {
-	await create(['a'], {});
-	expect(tables.operations).not.toContain('get');
+describe('a batch over midnight', () => {
+	const MIDNIGHT_MS = Date.UTC(2026, 5, 16);
+	const batch = (name: string) => Array.from({ length: 6 }, (_, index) => `${name}-${index}`);
+	const ONE_BY_ONE = { batching: { values: { concurrency: 1 } } };
+
+	beforeEach(() => {
+		nowMs = MIDNIGHT_MS - MINUTE_MS;
+	});
+
+	test.each([{}, ONE_BY_ONE, { idempotencyKey: '={{ $json.prompt }}' }])(
+		'does not exceed the limit of the next day with the schedule of midnight: %j',
+		async (more) => {
+			const options = { maximumVideos: 6, takeWhatFits: true, ...more };
+			let next: Promise<RunResult> | undefined;
+			onCreation = (prompt) => {
+				if (prompt !== 'evening-2') return;
+				nowMs = MIDNIGHT_MS + MINUTE_MS;
+				next = create(batch('night'), options, { id: '12' });
+			};
+			expect((await create(batch('evening'), options)).status).toBe('success');
+			expect((await next!).status).toBe('success');
+			expect((await create(batch('day'), options, { id: '13' })).status).toBe('success');
+			const ofDay = (day: string) =>
+				tables.rows.filter((row) => String(row['sent_at']).startsWith(day));
+			expect(ofDay('2026-06-16')).toHaveLength(6);
+			expect(ofDay('2026-06-15')).toHaveLength(sent().length - 6);
+		},
+	);
+
+	test('counts what is under way on both days', async () => {
+		const options = { maximumVideos: 6, ...ONE_BY_ONE };
+		let night: RunResult | undefined;
+		onCreation = async (prompt) => {
+			if (prompt !== 'evening-5') return;
+			nowMs = MIDNIGHT_MS + MINUTE_MS;
+			night = await create(batch('night'), options, { id: '12' });
+		};
+		await create(batch('evening'), options);
+		expect(night!.error!.message).toBe(
+			'Maximum Videos is 6. This run would create 6, and this workflow has created 1 today',
+		);
+		expect(sent()).toStrictEqual(batch('evening'));
+		const later = await create(batch('day'), options, { id: '13' });
+		expect(later.status).toBe('success');
+	});
+});
+
+test('an execution counts a failed try, a killed retry and another one once', async () => {
+	const prompts = Array.from({ length: 9 }, (_, index) => `p${index}`);
+	const options = {
+		limitPeriod: 'execution',
+		maximumVideos: 6,
+		takeWhatFits: true,
+		batching: { values: { concurrency: 1 } },
+	};
+	const execution = (id: string) => ({ execution: { id, token: 'token-11', isRetry: true } });
+	rejected = ['p2'];
+	const failed = await create(prompts, options);
+	expect(failed.status).toBe('error');
+
+	// The process of the retry is killed when its second creation arrives.
+	rejected = [];
+	let rows: readonly IDataObject[] = [];
+	onCreation = (prompt) => {
+		if (prompt === 'p3') rows = structuredClone(tables.rows);
+	};
+	await failed.resume(execution('12').execution);
+	onCreation = () => undefined;
+	server.requests.length = 0;
+	// n8n does not wait for its last requests.
+	tables = dataTables();
+	tables.insert(TASK_TABLE, ...rows);
+
+	const onError = 'continueErrorOutput';
+	const { outputs } = await create(prompts, options, { ...execution('13'), onError });
+	// What was under way at the kill is unknown, and counts.
+	expect(sent()).toStrictEqual(['p4', 'p5']);
+	expect(shownOf(outputs[0])).toStrictEqual([
+		...['task-p0', 'task-p1', 'task-p2', 'task-p4', 'task-p5'],
+		...['limit', 'limit', 'limit'],
+	]);
+	expect(shownOf(outputs[1])).toStrictEqual([expect.stringMatching(/^An earlier try was/)]);
+});
+
+describe('Take What Fits', () => {
+	const options = { maximumVideos: 2, takeWhatFits: true };
+	const HINT = /^3 items without a task, which the limit of Create Video has left out$/;
+
+	/** Creates videos and waits for them in the next node. */
+	async function createAndWait(parameters: IDataObject, more: Environment = {}) {
+		const create = { ...parametersOf(parameters), ...more.parameters };
+		const wait = { taskId: '={{ $json.task_id }}', download: false };
+		return await runWorkflow(
+			[
+				packageNode('Create', 'createVideo', { ...more, parameters: create }),
+				packageNode('Wait', 'waitForVideo', { ...more, parameters: wait }),
+			],
+			{ Create: [['Wait']] },
+			'Create',
+			environmentOf(['a', 'b', 'c', 'd', 'e'], more),
+		);
+	}
+	const hintsOf = ({ run }: RunResult, node: string) =>
+		run.data.resultData.runData[node]!.flatMap(({ hints }) => hints ?? []).map(
+			({ message }) => message,
+		);
+
+	test.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const)(
+		'sends the items that fit, the others leave without a task: %s',
+		async (onError) => {
+			tables.insert(TASK_TABLE, paid(1));
+			const three = { ...options, maximumVideos: 3 };
+			const { status, outputs } = await create(['a', 'b', 'c', 'd'], three, { onError });
+			expect(status).toBe('success');
+			expect(outputs[1] ?? []).toStrictEqual([]);
+			expect(shownOf(outputs[0])).toStrictEqual(['task-a', 'task-b', 'limit', 'limit']);
+			expect(outputs[0]![3]!.json).toMatchObject({ task_id: '', request: { prompt: 'd' } });
+			expect(sent()).toStrictEqual(['a', 'b']);
+		},
+	);
+
+	test('takes a cheaper item after one that does not fit', async () => {
+		const { outputs } = await create(['a', 'bb', 'c'], {
+			maximumCost: 11,
+			pricePerSecond: '={{ $json.prompt.length }}',
+			takeWhatFits: true,
+		});
+		expect(shownOf(outputs[0])).toStrictEqual(['task-a', 'limit', 'task-c']);
+	});
+
+	test('sends nothing where nothing is left', async () => {
+		tables.insert(TASK_TABLE, paid(1), paid(2));
+		const { status, outputs } = await create(['a', 'b'], options);
+		expect(status).toBe('success');
+		expect(shownOf(outputs[0])).toStrictEqual(['limit', 'limit']);
+		expect(sent()).toStrictEqual([]);
+	});
+
+	test('takes the rest on the next day', async () => {
+		const keyed = { ...options, idempotencyKey: '={{ $json.prompt }}' };
+		const first = await create(['a', 'b', 'c'], keyed);
+		expect(shownOf(first.outputs[0])).toStrictEqual(['task-a', 'task-b', 'limit']);
+		expect(claimed()).toStrictEqual([]);
+		nowMs += DAY * MINUTE_MS;
+		const second = await create(['a', 'b', 'c'], keyed, { id: '12' });
+		expect(shownOf(second.outputs[0])).toStrictEqual(['task-a', 'task-b', 'task-c']);
+	});
+
+	test.each([false, true])(
+		'leaves no failure in Wait for Video, with Wait Until Finished %s',
+		async (waitUntilFinished) => {
+			const parameters = { waitUntilFinished, download: false };
+			const result = await createAndWait(options, { parameters });
+			expect(result.status).toBe('success');
+			const [completed, failed = []] = allItems(result, 'Wait');
+			expect(completed!.map(({ json: { status } }) => status).slice(0, 2)).toStrictEqual([
+				'completed',
+				'completed',
+			]);
+			expect(failed).toStrictEqual([]);
+			expect(sent()).toStrictEqual(['a', 'b']);
+			expect(hintsOf(result, 'Create')).toContainEqual(
+				'3 items were not sent, because of Maximum Videos or Maximum Cost. See "reason" in the output.',
+			);
+			expect(hintsOf(result, 'Wait')).toContainEqual(expect.stringMatching(HINT));
+		},
+	);
 });

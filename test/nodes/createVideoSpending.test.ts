@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { dataTables, type DataTables } from '../support/dataTables';
 import {
 	allItems,
 	packageNode,
@@ -22,14 +23,17 @@ type Options = Pick<RunOptions, 'parameters' | 'onError' | 'retryOnFail'>;
 let server: ScriptedServer;
 /** Failures of the first creations, by prompt. */
 let failures: Record<string, ((response: Response) => void)[]>;
+/** Number of tasks so far. */
+let created: number;
 
 beforeEach(async () => {
 	failures = {};
+	created = 0;
 	server = await startScriptedServer((response, { body }) => {
 		const { prompt, model } = body as { prompt: string; model: string };
 		const fail = failures[prompt]?.shift();
 		if (fail !== undefined) fail(response);
-		else json(response, 200, { task_id: `task-${prompt}`, status: 'queued', model });
+		else json(response, 200, { task_id: `task-${(created += 1)}`, status: 'queued', model });
 	});
 });
 afterEach(async () => {
@@ -74,7 +78,11 @@ async function create(given: readonly IDataObject[], options: IDataObject, more:
 async function loop(
 	rounds: readonly (readonly IDataObject[])[],
 	options: IDataObject,
-	{ type = 'createVideo', ...more }: Options & { readonly type?: string } = {},
+	{
+		type = 'createVideo',
+		tables = dataTables(),
+		...more
+	}: Options & { readonly type?: string; readonly tables?: DataTables } = {},
 ): Promise<RunResult> {
 	let round = 0;
 	const next = stubNode('Next', (input) => {
@@ -88,12 +96,15 @@ async function loop(
 		[packageNode('Create', type, { ...more, parameters: parametersWith(options) }), next],
 		{ Create: [['Next'], ['Next']], Next: [['Create'], []] },
 		'Create',
-		{ credential: { baseUrl: server.url, apiKey: 'k' }, items: rounds[0]! },
+		{ credential: { baseUrl: server.url, apiKey: 'k' }, items: rounds[0]!, tables },
 	);
 }
 
 const errorsOf = (outputs: RunResult['outputs']) =>
 	outputs.flat().flatMap(({ json: { error } }) => (error === undefined ? [] : [error]));
+/** What each item has: its task, or why it has none. */
+const allOf = (outputs: RunResult['outputs']) =>
+	outputs.flat().map(({ json: { task_id, reason, error } }) => error ?? reason ?? task_id);
 const sent = () => server.requests.map(({ body }) => (body as { prompt: string }).prompt);
 
 describe('request', () => {
@@ -108,14 +119,20 @@ describe('request', () => {
 		expect(server.requests).toHaveLength(1);
 	});
 
-	test('Retry On Fail reports what the first try sent, though the expression changes', async () => {
+	test('Retry On Fail does not pay again where an expression gives something else', async () => {
 		failures = { p2: [reject] };
-		const { outputs } = await create(
+		const { error } = await create(
 			items(2),
 			{},
 			{ retryOnFail: true, parameters: { model: byId('x'), size: '={{ Math.random() }}' } },
 		);
-		expect(outputs[0]![0]!.json['request']).toStrictEqual(server.requests[0]!.body);
+		expect(error).toMatchObject({
+			message: expect.stringMatching(
+				/^Prompt is the prompt "p1" .* was the prompt "p1" .* in the earlier try/,
+			) as string,
+			description: expect.stringContaining('execute the workflow again') as string,
+		});
+		expect(sent()).toStrictEqual(['p1', 'p2']);
 	});
 
 	test("an agent's model gets the task without the request", async () => {
@@ -125,7 +142,7 @@ describe('request', () => {
 			parameters: parametersWith({}),
 		});
 		expect(outputs[0]![0]!.json).toStrictEqual({
-			task_id: 'task-p1',
+			task_id: 'task-1',
 			status: 'queued',
 			model: 'video-m1',
 		});
@@ -232,9 +249,26 @@ describe('Maximum Videos', () => {
 		},
 	);
 
-	test.each([{}, { maximumVideos: 0 }])('%j is no limit', async (options) => {
-		const { outputs } = await create(items(7), options);
-		expect(outputs[0]).toHaveLength(7);
+	test.each([{}, { maximumVideos: 0 }, { maximumVideos: '0' }])(
+		'%j is no limit',
+		async (options) => {
+			const { outputs } = await create(items(7), options);
+			expect(outputs[0]).toHaveLength(7);
+		},
+	);
+
+	test.each([0, -1, -0.5])('%d from an expression means that nothing is left', async (left) => {
+		const given = items(2, { left });
+		for (const options of [
+			{ maximumVideos: '={{ $json.left }}' },
+			{ maximumCost: '={{ $json.left }}', pricePerSecond: 0.1 },
+		]) {
+			const { error } = await create(given, options);
+			expect(error!.message).toMatch(/^Maximum (Videos|Cost) is 0\. This run would c/);
+			const fitting = await create(given, { ...options, takeWhatFits: true });
+			expect(allOf(fitting.outputs)).toStrictEqual(['limit', 'limit']);
+		}
+		expect(sent()).toHaveLength(0);
 	});
 
 	test('as many as the limit are created', async () => {
@@ -243,7 +277,7 @@ describe('Maximum Videos', () => {
 	});
 
 	test('the smallest value holds where the items have different ones', async () => {
-		const given = [{ max: 9 }, { max: 1 }, { max: 0 }].map((each) => ({
+		const given = [{ max: 9 }, { max: 1 }, { max: 2 }].map((each) => ({
 			prompt: 'p',
 			...each,
 		}));
@@ -259,6 +293,15 @@ describe('Maximum Videos', () => {
 			message:
 				'Maximum Videos is 5. This run would create 2, and this execution has created 4 so far',
 		});
+		expect(sent()).toHaveLength(4);
+	});
+
+	test('it counts over the rounds of a loop where the ledger takes no rows', async () => {
+		const tables = dataTables();
+		tables.fails = (operation) => (operation === 'insert' ? 'the table is full' : undefined);
+		const rounds = Array.from({ length: 4 }, () => items(2));
+		const { run } = await loop(rounds, { maximumVideos: 5 }, { tables });
+		expect(run.data.resultData.error!.message).toMatch(/has created 4 so far$/);
 		expect(sent()).toHaveLength(4);
 	});
 

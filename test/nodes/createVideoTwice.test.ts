@@ -26,11 +26,16 @@ const promptOf = (body: unknown) => (body as { prompt: string }).prompt;
 
 beforeEach(async () => {
 	failures = {};
+	const created: Record<string, number> = {};
 	server = await startScriptedServer((response, { body }) => {
 		const prompt = promptOf(body);
 		const fail = failures[prompt]?.shift();
 		if (fail !== undefined) fail(response);
-		else json(response, 200, { task_id: `task-${prompt}`, status: 'queued', model: 'video-x' });
+		else {
+			const count = (created[prompt] = (created[prompt] ?? 0) + 1);
+			const task_id = [`task-${prompt}`, ...(count > 1 ? [count] : [])].join(' ');
+			json(response, 200, { task_id, status: 'queued', model: 'video-x' });
+		}
 	});
 });
 afterEach(async () => {
@@ -87,11 +92,14 @@ describe('Retry On Fail', () => {
 		expect(sent()).toStrictEqual({ p1: 1, p2: 1, p3: 3 });
 	});
 
-	test('keeps them although an expression returns another value on each try', async () => {
+	test('rejects to send anything else where an expression returns another value on each try', async () => {
 		failures = { p2: [status(429)] };
 		const parameters = { size: '={{ Math.random() }}' };
-		await create(['p1', 'p2'], { parameters, retryOnFail: true });
-		expect(sent()).toStrictEqual({ p1: 1, p2: 2 });
+		const { error } = await create(['p1', 'p2'], { parameters, retryOnFail: true });
+		expect(error!.message).toMatch(
+			/^Prompt is .*"p1" .*, and was .*"p1" .* in the earlier try/,
+		);
+		expect(sent()).toStrictEqual({ p1: 1, p2: 1 });
 	});
 
 	test('reports the adjustments again', async () => {
@@ -305,7 +313,7 @@ describe('as a tool', () => {
 
 	test('an agent can create the same video again', async () => {
 		const result = await callTool(['p1', 'p1']);
-		expect(ids(allItems(result, 'Tool')[0])).toStrictEqual(['task-p1', 'task-p1']);
+		expect(ids(allItems(result, 'Tool')[0])).toStrictEqual(['task-p1', 'task-p1 2']);
 		expect(sent()).toStrictEqual({ p1: 2 });
 	});
 

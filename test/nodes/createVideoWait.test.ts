@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
+import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { dataTables, type DataTables } from '../support/dataTables';
 import { runNode, type RunOptions, type RunResult } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
@@ -238,12 +238,41 @@ describe('several videos', () => {
 	test('two items with one key are one video, and both have its file', async () => {
 		const parameters = parametersOf({
 			idempotencyKey: '={{ "order 1" }}',
-			keyConflict: 'reuse',
+			useExistingVideo: true,
 		});
 		const { outputs } = await run(['a', 'b'], { parameters });
 		expect(requested(CREATE)).toStrictEqual(['a']);
 		expect(requested(POLL)).toStrictEqual(['task-a']);
 		expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4', 'task-a.mp4']);
+	});
+
+	describe('an item that a limit leaves out', () => {
+		const parameters = parametersOf({ maximumVideos: 2, takeWhatFits: true });
+
+		test('comes out as it is, beside the videos', async () => {
+			const { outputs, status } = await run(['a', 'b', 'c'], { parameters });
+			expect(status).toBe('success');
+			expect(idsOf(outputs[0])).toStrictEqual(['task-a', 'task-b', '']);
+			expect(outputs[0]![2]!.json).toMatchObject({ reason: 'limit' });
+			expect(requested(CREATE)).toStrictEqual(['a', 'b']);
+		});
+
+		test('is no video that has gone on beside a failed one', async () => {
+			answers[`${POLL} task-b`] = [sendJson(MODERATED)];
+			const { error } = await run(['a', 'b', 'c'], { parameters });
+			expect(error!.message).toMatch(
+				/^1 of 2 videos failed: task-b \(moderation\)\. 1 has gone on: task-a\. Retry/,
+			);
+			expect(error!.description).not.toContain('item 2');
+		});
+
+		test('counts for no video that nothing waits for', async () => {
+			const { run: executed } = await run(['a', 'b', 'c'], {
+				parameters: { ...parameters, waitUntilFinished: false },
+			});
+			const { hints = [] } = executed.data.resultData.runData['Tested']!.at(-1)!;
+			expect(hints.map(({ message }) => message).join()).toContain('2 videos are generating');
+		});
 	});
 
 	test('a dry run among them stays what it is', async () => {
@@ -457,7 +486,10 @@ describe('as a tool', () => {
 		expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'task-a', ...result });
 		expect(requested(CREATE)).toStrictEqual(['a']);
 
+		// The service names its first task again, which no other creation may have.
+		tables = dataTables();
 		answers[`${POLL} task-a`] = [answer];
+		tables = dataTables();
 		const continued = await tool({ onError: 'continueRegularOutput' });
 		expect(continued.outputs[0]![0]!.json).toMatchObject({ task_id: 'task-a', ...result });
 	});

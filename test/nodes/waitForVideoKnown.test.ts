@@ -1,6 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
-import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
+import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { dataTables } from '../support/dataTables';
 import { packageNode, runNode, runWorkflow, stubNode, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';

@@ -1,7 +1,7 @@
 // @seconds 10
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
+import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { accountName } from '../../nodes/shared/run/credential';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
@@ -238,6 +238,27 @@ describe('results', () => {
 		expect(hintsOf(result)).toContain(
 			'The results of these tasks have no row in the data table agent_video_tasks: a',
 		);
+	});
+
+	test.each([
+		['clears its task ID while the task is polled', '/v1/videos/tasks', ''],
+		['clears its task ID while its file is downloaded', '/cdn/a.mp4', ''],
+		['changes its task ID while the task is polled', '/v1/videos/tasks', 'z'],
+		['changes its task ID while its file is downloaded', '/cdn/a.mp4', 'z'],
+	])('are named where a person %s, and its row stays', async (_name, path, task_id) => {
+		tables.insert(TASK_TABLE, asked('a'), asked('b'));
+		const [before] = tables.rows;
+		onRequest = (requested) => {
+			if (requested !== path) return;
+			onRequest = () => undefined;
+			tables.edit((row) => row['task_id'] === 'a', { task_id });
+		};
+		const result = await wait({ items: [{ task_id: 'a' }, { task_id: 'b' }] });
+		expect(idsOf(result.outputs[COMPLETED])).toStrictEqual(['a', 'b']);
+		expect(hintsOf(result)).toContain(
+			'The results of these tasks have no row in the data table agent_video_tasks: a',
+		);
+		expect(tables.rows).toMatchObject([{ ...before, task_id }, { status: 'done' }]);
 	});
 
 	test('are written when a failed video fails the node; completed videos have gone on', async () => {
@@ -564,10 +585,14 @@ describe('tasks from the ledger', () => {
 			asked('', { call: 'y', execution_id: '8' }),
 			asked('b', { call: 'y', finished_at: ago(1) }),
 			asked('', { call: 'z', sent_at: ago(3) }),
+			asked('', { call: 'c', status: 'claimed' }),
+			// A person has added it, as its video has another row without a call.
+			asked('', { call: null, execution_id: '9' }),
+			asked('d', { call: null, finished_at: ago(1) }),
 		);
 		const [hint] = hintsOf(await collect());
 		expect(hint).toMatch(
-			/^Creations without an answer: row \d+ \(execution 7, item 1, \d{4}-[^()]*\)\. .* set its status to open, and delete the other rows$/,
+			/^Creations without an answer: row \d+ \(execution 7, item 1, \d{4}-[^()]*\), row \d+ \(execution 9, [^()]*\)\. .* set its status to open, and delete the other rows$/,
 		);
 		expect(polled()).toStrictEqual([]);
 	});

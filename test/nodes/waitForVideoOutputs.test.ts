@@ -8,7 +8,7 @@ import {
 } from 'n8n-workflow';
 
 import { WaitForVideo } from '../../nodes/WaitForVideo/WaitForVideo.node';
-import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
+import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { accountName } from '../../nodes/shared/run/credential';
 import { dataTables } from '../support/dataTables';
 import {
@@ -102,6 +102,47 @@ test.each<[IDataObject, string[]]>([
 	expect(drawnOutputs(parameters)).toStrictEqual(names);
 	const withError = drawnOutputs(parameters, { onError: 'continueErrorOutput' });
 	expect(withError).toStrictEqual([...names, 'Error']);
+});
+
+describe('an item that a limit has left out', () => {
+	const UNSENT = { task_id: '', reason: 'limit', request: { prompt: 'A kite' } };
+	const hintsOf = ({ run }: Awaited<ReturnType<typeof wait>>) =>
+		run.data.resultData.runData[WAIT]!.flatMap(({ hints = [] }) =>
+			hints.map(({ message }) => message),
+		);
+
+	test('leaves through Failed as it is, if that is connected', async () => {
+		const result = await wait(CONNECTED, { items: [UNSENT, ...ids('a')] });
+		expect(result.status).toBe('success');
+		expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a']);
+		expect(allItems(result, 'Lost')[0]!.map(({ json: fields }) => fields)).toStrictEqual([
+			UNSENT,
+		]);
+	});
+
+	test.each<[string, readonly IDataObject[], string[]]>([
+		['one of several', [UNSENT, ...ids('a')], ['a']],
+		['all of them', [UNSENT], []],
+	])('does not fail the node where nothing is connected: %s', async (_name, items, expected) => {
+		const result = await wait(NOT_FAILED, { items: [...items] });
+		expect(result.status).toBe('success');
+		expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(expected);
+		expect(hintsOf(result)).toContain(
+			'1 item without a task, which the limit of Create Video has left out',
+		);
+	});
+
+	test('is no video that has gone on beside a failed one', async () => {
+		reports = { b: MODERATED };
+		const result = await wait(NOT_FAILED, { items: [...ids('b', 'a'), UNSENT] });
+		expect(result.error!.message).toMatch(
+			/^1 of 2 videos failed: b \(moderation\)\. 1 has gone on: a\. Retry/,
+		);
+		expect(result.error!.description).not.toContain('item 2');
+		const alone = await wait(NOT_FAILED, { items: [...ids('b'), UNSENT] });
+		expect(alone.error!.message).toMatch(/^The video failed: b \(moderation\)\. Retry/);
+		expect(alone.run.data.resultData.runData[WAIT]).toHaveLength(1);
+	});
 });
 
 describe('a failed video', () => {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 
-import { TASK_TABLE } from '../../nodes/shared/ledger/taskTable';
+import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { dataTables } from '../support/dataTables';
 import { runNode, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';

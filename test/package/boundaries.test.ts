@@ -15,7 +15,7 @@ const CLIENT_LAYERS = [
 	...['nodes/client/chat', 'nodes/client/video', 'nodes/client/video/poll'],
 ];
 const SHARED_LAYERS = [
-	...['nodes/shared/engine', 'nodes/shared/run', 'nodes/shared/form', 'nodes/shared/ledger'],
+	...['nodes/shared/engine', 'nodes/shared/run', 'nodes/shared/form', 'nodes/shared/durable'],
 	...['nodes/shared/files', 'nodes/shared/chat', 'nodes/shared/wait'],
 ];
 /** n8n allows community nodes this one module of Node. */

@@ -1,221 +1,270 @@
-import {
-	claimKeys,
-	decide,
-	type ClaimRow,
-	type ClaimTable as TableOfKeys,
-} from '../../nodes/shared/ledger/claim';
-import type { Clock } from '../../nodes/client/ports';
-import { fakeClock, type FakeClock } from '../support/fakeClock';
+import { decide, type KeyedCall } from '../../nodes/shared/durable/claim';
+import type { State } from '../../nodes/shared/durable/states';
+import { fakeClock } from '../support/fakeClock';
+import { keyOwner, messageOf, statesIn } from '../support/keyOwners';
+import { rowTable } from '../support/rowTable';
 import { seededRandom } from '../support/seededRandom';
 
-const row = (id: number, claim: string, state: ClaimRow['state']): ClaimRow => ({
-	id,
-	claim,
-	state,
-	row: { claim },
-});
+const at = (id: number, call: string, state: State): KeyedCall => ({ id, call, state });
 
-interface Key {
-	readonly claim: string;
-}
-/** The table of a single key. */
-type ClaimTable = Omit<TableOfKeys<Key>, 'find'> & {
-	readonly find: () => Promise<readonly ClaimRow[]>;
-};
-
-async function claimKey(
-	table: ClaimTable,
-	clock: Clock,
-	{ claim, waitMs }: { readonly claim: string; readonly waitMs: number },
-) {
-	const key = { claim };
-	const find = async () => [await table.find()];
-	return (await claimKeys({ ...table, find }, [key], clock, waitMs)).get(key)!;
-}
-
-describe('what the owner of claim b does', () => {
-	const mine = row(2, 'b', 'claimed');
-	test.each([
-		['claims a free key', [], 'claim'],
-		['does not claim a key that another has claimed', [row(1, 'a', 'claimed')], 'wait'],
-		['does not claim a key that another has reserved', [row(1, 'a', 'reserved')], 'wait'],
-		['reserves the key when its claim is the only one', [mine], 'reserve'],
-		['yields to a lower ID', [row(1, 'a', 'claimed'), mine], 'withdraw'],
+describe('what the owner of the call b does', () => {
+	const mine = at(2, 'b', 'claimed');
+	test.each<[string, readonly KeyedCall[], ReturnType<typeof decide>]>([
+		['claims a key that nobody has', [], 'claim'],
+		['claims a key whose video has failed', [at(1, 'a', 'failed')], 'claim'],
+		['waits where another has claimed it', [at(1, 'a', 'claimed')], 'wait'],
+		['sends where its claim is the only one', [mine], 'send'],
+		['sends beside videos that have failed', [at(1, 'a', 'failed'), mine], 'send'],
+		['yields to a lower ID', [at(1, 'a', 'claimed'), mine], 'withdraw'],
 		[
 			'waits for a higher ID, which may not have seen it',
-			[mine, row(3, 'c', 'claimed')],
+			[mine, at(3, 'c', 'claimed')],
 			'wait',
 		],
-		['yields to a higher ID that is reserved', [mine, row(3, 'c', 'reserved')], 'withdraw'],
-		['counts its own claim once', [mine, row(4, 'b', 'claimed')], 'reserve'],
-	] as const)('%s', (_name, rows, decision) => {
-		expect(decide(rows, 'b')).toBe(decision);
-	});
-
-	test('uses the newest of the settled rows', () => {
-		const newest = row(4, '', 'settled');
-		const rows = [row(1, '', 'settled'), mine, newest, row(5, 'c', 'reserved')];
-		expect(decide(rows, 'b')).toStrictEqual({ settled: newest.row });
+		[
+			'yields where one ID is lower and another higher',
+			[at(1, 'a', 'claimed'), mine, at(3, 'c', 'claimed')],
+			'withdraw',
+		],
+		...(['sent', 'open', 'done'] as const).flatMap(
+			(state): [string, readonly KeyedCall[], ReturnType<typeof decide>][] => [
+				[
+					`uses a lower ID that is ${state}`,
+					[at(1, 'a', state), mine],
+					{ use: at(1, 'a', state) },
+				],
+				[
+					`uses a higher ID that is ${state}`,
+					[mine, at(3, 'c', state)],
+					{ use: at(3, 'c', state) },
+				],
+				[
+					`uses one that is ${state} without a claim`,
+					[at(1, 'a', state)],
+					{ use: at(1, 'a', state) },
+				],
+				[
+					`uses one that is ${state} beside other claims`,
+					[at(1, 'a', 'claimed'), at(3, 'c', state)],
+					{ use: at(3, 'c', state) },
+				],
+			],
+		),
+		[
+			'uses the newest of several',
+			[at(1, 'a', 'done'), mine, at(3, 'c', 'open'), at(4, 'd', 'failed')],
+			{ use: at(3, 'c', 'open') },
+		],
+		[
+			'uses its own, which a person has set to sent',
+			[at(2, 'b', 'sent')],
+			{ use: at(2, 'b', 'sent') },
+		],
+		[
+			'uses its own, to which a person has given a task',
+			[at(2, 'b', 'open')],
+			{ use: at(2, 'b', 'open') },
+		],
+		['claims again where a person has set its own to failed', [at(2, 'b', 'failed')], 'claim'],
+	])('%s', (_name, calls, decision) => {
+		expect(decide(calls, 'b')).toStrictEqual(decision);
 	});
 });
 
-/** A table whose inserts get their IDs before they are visible, and whose operations take a random time. */
-function slowTable(clock: FakeClock, random: () => number) {
-	let lastId = 0;
-	let rows: ClaimRow[] = [];
-	const pause = async () => {
-		await clock.sleep(random() * 400);
-	};
-	const change = async (work: () => void) => {
-		await pause();
-		work();
-		await pause();
-	};
-	const find = async () => {
-		await pause();
-		const found = rows.toSorted((a, b) => a.id - b.id);
-		await pause();
-		return found;
-	};
-	const insert = async (claim: string, state: ClaimRow['state']) => {
-		await pause();
-		const id = (lastId += 1);
-		await change(() => {
-			rows = [...rows, row(id, claim, state)];
-		});
-	};
-	const remove = async (claim: string) => {
-		await change(() => {
-			rows = rows.filter((each) => each.claim !== claim);
-		});
-	};
-	return {
-		rows: () => rows,
-		forKey: (claim: string): ClaimTable => ({
-			find,
-			claim: async () => {
-				await insert(claim, 'claimed');
-			},
-			reserve: async () => {
-				await change(() => {
-					rows = rows.map((each) =>
-						each.claim === claim ? row(each.id, claim, 'reserved') : each,
-					);
-				});
-			},
-			withdraw: async () => {
-				await remove(claim);
-			},
-		}),
-		settle: async (claim: string, name: string) => {
-			await insert(name, 'settled');
-			await remove(claim);
-		},
-	};
-}
+describe('owners at the same time', () => {
+	let now: () => number;
+	beforeEach(() => {
+		jest.spyOn(Date, 'now').mockImplementation(() => now());
+	});
+	afterEach(() => {
+		jest.restoreAllMocks();
+	});
 
-const OWNERS = ['a', 'b', 'c', 'd', 'e'];
-
-test('of many owners at once one works for the key, and the others get its outcome', async () => {
-	for (let seed = 0; seed < 400; seed++) {
-		const random = seededRandom(seed);
-		const clock = fakeClock(0, random);
-		const table = slowTable(clock, random);
-		const worked: string[] = [];
-		const outcomes = await Promise.all(
-			OWNERS.map(async (claim) => {
-				await clock.sleep(random() * 1_000);
-				const options = { claim, waitMs: 100_000 };
-				const outcome = await claimKey(table.forKey(claim), clock, options);
-				if (typeof outcome === 'object') return outcome['claim'];
-				worked.push(`${claim} ${outcome}`);
-				await clock.sleep(random() * 5_000);
-				await table.settle(claim, `of ${claim}`);
-				return `of ${claim}`;
-			}),
-		);
-		expect({ seed, worked }).toStrictEqual({
-			seed,
-			worked: [expect.stringMatching(/reserved/)],
-		});
-		expect(new Set(outcomes).size).toBe(1);
-		expect(table.rows().map(({ state }) => state)).toStrictEqual(['settled']);
+	/** What a run of random orders does besides. */
+	interface World {
+		/** Share of the claims that is removed under their owners each time somebody looks. */
+		readonly removed?: number;
+		/** Share of the calls that certainly fail. */
+		readonly failing?: number;
+		/** How long a call takes at most, in milliseconds. */
+		readonly creationMs?: number;
+		readonly owners?: number;
+		/** Whether all are retries of one execution, whose calls have no keys. */
+		readonly isRetry?: boolean;
 	}
-});
 
-test('after a failure the next owner works for the key', async () => {
-	const random = seededRandom(7);
-	const clock = fakeClock(0, random);
-	const table = slowTable(clock, random);
-	let running = 0;
-	const outcomes = await Promise.all(
-		OWNERS.map(async (claim) => {
-			const key = table.forKey(claim);
-			const outcome = await claimKey(key, clock, { claim, waitMs: 100_000 });
-			running += 1;
-			expect(running).toBe(1);
-			await clock.sleep(2_000);
-			running -= 1;
-			await key.withdraw([]);
-			return outcome;
-		}),
+	const KEYS = ['x', 'y', 'z'];
+
+	async function race(seed: number, world: World) {
+		const { removed = 0, failing = 0, creationMs = 4_000, owners = 4, isRetry = false } = world;
+		const random = seededRandom(seed);
+		const clock = fakeClock(Date.UTC(2026, 0, 1), random);
+		now = () => clock.now();
+		const table = rowTable(clock, random);
+		const sent: string[] = [];
+		const tasks = new Map<string, Set<string>>(KEYS.map((key) => [key, new Set()]));
+		const errors: string[] = [];
+		let running = owners;
+		async function own(name: string) {
+			try {
+				await ownAll(name);
+			} finally {
+				running -= 1;
+			}
+		}
+		async function ownAll(name: string) {
+			await clock.sleep(random() * 1_000);
+			const retryOf = isRetry ? { retryOf: 'first' } : {};
+			const owner = keyOwner({ write: table.write, clock, execution: name, ...retryOf });
+			const calls = KEYS.map((key, index) => owner.ask(index, isRetry ? '' : key, key));
+			await owner.open(calls);
+			const order = calls.toSorted(() => random() - 0.5);
+			for (const call of order) {
+				const made = owner.make(call, async () => {
+					const task = `${call.hash} of ${name}`;
+					const fails = random() < failing;
+					sent.push(`${call.hash} ${fails ? 'fails' : 'pays'}`);
+					await clock.sleep(random() * creationMs);
+					return fails ? '' : task;
+				});
+				await made.then(
+					(task) => task && tasks.get(call.hash)!.add(task),
+					(error: unknown) => errors.push((error as Error).message),
+				);
+			}
+			await owner.close();
+		}
+		async function vandal() {
+			while (running > 0) {
+				table.edit((row) =>
+					row['status'] === 'claimed' && random() < removed ? undefined : row,
+				);
+				await clock.sleep(random() * 400);
+			}
+		}
+		const names = Array.from({ length: owners }, (_, index) => `e${index}`);
+		await Promise.all([...names.map(own), ...(removed > 0 ? [vandal()] : [])]);
+		return { table, sent, tasks, errors };
+	}
+
+	test.each<[string, World, number]>([
+		['with keys', {}, 60],
+		['whose claims are removed under them', { removed: 0.3 }, 60],
+		['all claims of whom are removed all the time', { removed: 0.8, owners: 3 }, 30],
+		['as retries of one execution', { isRetry: true }, 40],
+		['as retries whose claims are removed', { isRetry: true, removed: 0.3 }, 40],
+	])(
+		'%s: one sends each call, all have its task, and nothing is left',
+		async (_name, world, seeds) => {
+			for (let seed = 0; seed < seeds; seed++) {
+				const { table, sent, tasks, errors } = await race(seed, world);
+				expect({ seed, sent: sent.toSorted() }).toStrictEqual({
+					seed,
+					sent: KEYS.map((key) => `${key} pays`),
+				});
+				// A retry does not know whether the other one lives that has sent a call.
+				const stopped = 'An earlier try was stopped after it had sent this call';
+				expect(errors.filter((each) => !world.isRetry || each !== stopped)).toStrictEqual(
+					[],
+				);
+				for (const key of KEYS) expect(tasks.get(key)!.size).toBe(1);
+				expect(table.rows().map(({ status }) => status)).toStrictEqual([
+					'open',
+					'open',
+					'open',
+				]);
+				if (!world.isRetry)
+					expect(statesIn(table).toSorted()).toStrictEqual(
+						KEYS.map((key) => `${key} open`),
+					);
+			}
+		},
 	);
-	expect(outcomes).toStrictEqual(OWNERS.map(() => 'reserved'));
-	expect(table.rows()).toStrictEqual([]);
-});
 
-describe('somebody who waits', () => {
-	/** A table on which another has the key. */
-	const taken = (more: Partial<ClaimTable> = {}) => {
-		const done: string[] = [];
-		const table: ClaimTable = {
-			find: () => Promise.resolve([row(1, 'a', 'reserved')]),
-			claim: () => {
-				done.push('claim');
-				return Promise.resolve();
-			},
-			reserve: () => Promise.resolve(done.push('reserve')),
-			withdraw: () => Promise.resolve(done.push('withdraw')),
-			...more,
-		};
-		return { table, done };
-	};
-	const options = { claim: 'b', waitMs: 2_000 };
-
-	test('reads again every 500 to 1000 ms, up to the limit', async () => {
-		const clock = fakeClock(0, seededRandom(1));
-		const { table, done } = taken();
-		expect(await claimKey(table, clock, options)).toBe('timeout');
-		expect(clock.now()).toBe(2_000);
-		clock.slept.slice(0, -1).forEach((ms) => {
-			expect(ms).toBeGreaterThanOrEqual(500);
-			expect(ms).toBeLessThan(1_000);
-		});
-		expect(done).toStrictEqual([]);
+	test('after a failure that is certain another one sends', async () => {
+		for (let seed = 0; seed < 60; seed++) {
+			const { table, sent, tasks } = await race(seed, { failing: 0.5 });
+			for (const key of KEYS) {
+				const ofKey = sent.filter((each) => each.startsWith(key));
+				const paid = ofKey.indexOf(`${key} pays`);
+				// Nobody sends after the one that pays.
+				expect({ seed, paid }).toStrictEqual({
+					seed,
+					paid: paid < 0 ? paid : ofKey.length - 1,
+				});
+				expect(ofKey.length).toBeLessThanOrEqual(4);
+				expect(tasks.get(key)!.size).toBe(paid < 0 ? 0 : 1);
+			}
+			expect(table.rows().every(({ status }) => status === 'open')).toBe(true);
+		}
 	});
+
+	/**
+	 * An execution, retries of it at the same time, and a last one. All but the last may be killed at any step, and any call of the
+	 * table may run its steps again.
+	 */
+	async function kills(seed: number, hasKeys: boolean) {
+		const random = seededRandom(seed);
+		const clock = fakeClock(Date.UTC(2026, 0, 1), random);
+		now = () => clock.now();
+		const table = rowTable(clock, random);
+		const sent: string[] = [];
+		async function run(name: string, killedAtMs: number) {
+			const isAlive = () => clock.now() < killedAtMs;
+			const write = table.of({ isAlive, repeats: () => random() < 0.1 });
+			const retryOf = name === 'first' ? {} : { retryOf: 'first' };
+			const owner = keyOwner({ write, isAlive, clock, execution: name, ...retryOf });
+			const calls = KEYS.map((key, index) => owner.ask(index, hasKeys ? key : '', key));
+			await owner.open(calls);
+			const ends = new Map<string, string>();
+			for (const call of calls) {
+				const made = owner.make(call, async () => {
+					sent.push(call.hash);
+					await clock.sleep(random() * 2_000);
+					return `${call.hash} of ${name}`;
+				});
+				const end = await made.catch(messageOf);
+				ends.set(call.hash, end);
+			}
+			await owner.close();
+			return ends;
+		}
+		const until = async (work: Promise<unknown>, ms: number) => {
+			await Promise.race([work.catch(() => undefined), clock.sleep(ms)]);
+			await clock.sleep(Math.max(0, begunMs + ms - clock.now()));
+		};
+		let begunMs = clock.now();
+		const killAt = () => begunMs + random() * 6_000;
+		await until(run('first', killAt()), 6_000);
+		begunMs = clock.now();
+		const both = ['second', 'third'].map(async (name) => {
+			await clock.sleep(random() * 1_500);
+			await run(name, killAt());
+		});
+		await until(Promise.all(both), 6_000);
+		await clock.sleep(300_000);
+		return { table, sent, ends: await run('last', Infinity) };
+	}
 
 	test.each([
-		['at the limit', undefined],
-		['when the execution is canceled', new Error('canceled')],
-	])('withdraws its claim %s', async (_name, cancellation) => {
-		const clock = fakeClock();
-		let rows: readonly ClaimRow[] = [];
-		const { table, done } = taken({
-			find: () => Promise.resolve(rows),
-			claim: () => {
-				done.push('claim');
-				rows = [row(2, 'b', 'claimed'), row(3, 'c', 'claimed')];
-				return Promise.resolve();
-			},
-		});
-		const sleep = async (ms: number) => {
-			if (cancellation) throw cancellation;
-			await clock.sleep(ms);
-		};
-		const outcome = claimKey(table, { ...clock, sleep }, options);
-		await (cancellation
-			? expect(outcome).rejects.toBe(cancellation)
-			: expect(outcome).resolves.toBe('timeout'));
-		expect(done).toStrictEqual(['claim', 'withdraw']);
-	});
+		['without keys', false],
+		['with keys', true],
+	])(
+		'killed at any step, %s: nothing is sent twice, and what was sent is known',
+		async (_name, hasKeys) => {
+			for (let seed = 0; seed < 150; seed++) {
+				const { sent, ends } = await kills(seed, hasKeys);
+				expect({ seed, sent: [...new Set(sent)] }).toStrictEqual({ seed, sent });
+				// Of a call that was announced and not sent nobody can tell.
+				const stopped = 'stopped after it had sent|has no answer yet';
+				for (const key of KEYS) {
+					const video = sent.includes(key) ? `${key} of|` : '';
+					expect({ seed, end: ends.get(key) }).toStrictEqual({
+						seed,
+						end: expect.stringMatching(`${video}${stopped}`) as string,
+					});
+				}
+			}
+		},
+	);
 });

@@ -21,6 +21,8 @@ export interface DataTables {
 	fails: (operation: string) => string | undefined;
 	/** Inserts rows, and creates the table when it is missing. */
 	readonly insert: (schema: Schema, ...rows: readonly IDataObject[]) => void;
+	/** Changes cells of rows in place, as a person does in n8n. */
+	readonly edit: (isMeant: (row: IDataObject) => boolean, cells: IDataObject) => void;
 	/** Deletes a table. */
 	readonly drop: (name: string) => void;
 	readonly executeWorkflow: (
@@ -73,6 +75,10 @@ export function dataTables(): DataTables {
 		fails: () => undefined,
 		insert: ({ name, columns }, ...rows) => {
 			insertRows(tables.find((table) => table.name === name) ?? create(name, columns), rows);
+		},
+		edit: (isMeant, cells) => {
+			for (const row of tables.flatMap(({ rows }) => rows).filter(isMeant))
+				Object.assign(row, cells);
 		},
 		drop: (name) => {
 			tables = tables.filter((table) => table.name !== name);

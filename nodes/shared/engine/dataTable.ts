@@ -10,6 +10,8 @@ export interface TableSchema {
 	readonly columns: Readonly<Record<string, 'string' | 'number' | 'boolean' | 'date'>>;
 	/** Whether it has the paid calls of workflows: without it a workflow must not go on. */
 	readonly isLedger?: true;
+	/** The column with a value that all rows of one insert share, and no other row has. */
+	readonly write?: string;
 }
 
 /** A row by column. Dates are ISO 8601 text; n8n adds `id`, which grows with every inserted row, `createdAt` and `updatedAt`. */
@@ -31,8 +33,8 @@ export type Filter =
 /** What to do with a table. Only the first step can write rows, and only the last one can find some. */
 export type Step =
 	| { readonly insert: readonly Row[] }
-	/** Sets the columns of each row, found by its `id`. */
-	| { readonly update: readonly Row[] }
+	/** Sets the columns of each row, found by its `id`; with `ifSame` only where this column still is what the row has. */
+	| { readonly update: readonly Row[]; readonly ifSame?: string }
 	/** Sets the same columns in all rows of the filter: the last step returns these, so that with `all` it is a compare-and-set. */
 	| { readonly set: Row; readonly where: Filter }
 	| { readonly remove: Filter }
@@ -58,6 +60,11 @@ const MAX_CONDITIONS = 200;
 /** The rows whose column has one of these values. */
 export function oneOf(column: string, values: readonly unknown[]): Filter {
 	return { any: values.map((value) => [column, 'eq', value as string | number]) };
+}
+
+/** The filter of rows that were read. */
+export function theseRows(rows: readonly Row[]): Filter {
+	return oneOf('id', [...new Set(rows.map(({ id }) => id))]);
 }
 
 /** The filters of a step, none of them too long. */
@@ -109,7 +116,7 @@ const UNSUPPORTED =
  *
  * Community nodes have no access to data tables themselves: n8n's Data Table node (1.1, n8n 2.41) runs in a sub-workflow. A
  * call takes 25 to 65 ms whatever it does, so several steps and many rows go into one. After an error that passes by itself
- * it runs again: what was written may then be there twice.
+ * it runs again: without the column `write` of the schema, rows may then be there twice.
  *
  * n8n 2.41.1, n8n-nodes-base/dist/nodes/DataTable/DataTable.node.js
  * Without it: TableError; what needs the table says so before it pays.
@@ -164,14 +171,18 @@ async function runSteps(
 	const clock = n8nClock(context);
 	const pausesMs = [...RETRY_PAUSES_MS];
 	const key = `${context.getWorkflow().id} ${schema.name}`;
-	for (;;) {
+	for (let isAgain = false; ;) {
 		const known = tableIds.get(key);
 		try {
 			const isOptional = steps.every((step) => 'optional' in step);
 			const id = known ?? (await findTable(context, schema, isOptional));
 			if (id === undefined) return [];
 			tableIds.set(key, id);
-			return await runOn(context, id, schema, steps);
+			const repeated = isAgain ? rowsOfInsert(schema, steps[0]!) : [];
+			const found = repeated.length > 0 ? await runOn(context, id, schema, repeated) : [];
+			// n8n inserts all rows or none.
+			const left = found.length > 0 ? steps.slice(1) : steps;
+			return left.length === 0 ? [] : await runOn(context, id, schema, left);
 		} catch (error) {
 			const { message } = error as Error;
 			if (known !== undefined && /not (be found|find)/i.test(message)) {
@@ -181,12 +192,18 @@ async function runSteps(
 			}
 			const pauseMs = TRANSIENT.test(message) ? pausesMs.shift() : undefined;
 			if (pauseMs === undefined) throw toTableError(schema, error as Error);
+			isAgain = true;
 			// Also after Stop: what is paid for has to be written.
 			await clock.sleep(pauseMs).catch(() => undefined);
 		}
 	}
 }
 
+/** The step that finds the rows of an insert: an error says nothing about what was committed. */
+function rowsOfInsert({ write = '' }: TableSchema, step: Step): readonly Step[] {
+	const value = 'insert' in step ? step.insert[0]![write] : undefined;
+	return value ? [{ find: { all: [[write, 'eq', value as string]] }, limit: 1 }] : [];
+}
 /** The table of the project with the name of the schema. */
 async function listed(context: IExecuteFunctions, { name }: TableSchema) {
 	const options = { filterName: name };
@@ -298,8 +315,10 @@ function parametersOf(step: Step): INodeParameters {
 	if ('insert' in step)
 		return { operation: 'insert', columns: FROM_INPUT, options: { optimizeBulk: true } };
 	if ('update' in step) {
-		const same = { keyName: 'id', condition: 'eq', keyValue: '={{ $json.id }}' };
-		const filters = { conditions: [same] };
+		const conditions = ['id', ...(step.ifSame === undefined ? [] : [step.ifSame])].map(
+			(keyName) => ({ keyName, condition: 'eq', keyValue: `={{ $json.${keyName} }}` }),
+		);
+		const filters = { conditions };
 		return { operation: 'update', columns: FROM_INPUT, matchType: 'allConditions', filters };
 	}
 	if ('set' in step) {

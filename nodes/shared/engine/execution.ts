@@ -29,13 +29,13 @@ function isCallBefore({ data, metadata }: ITaskData, id: string): boolean {
 }
 
 /** What identifies an execution; undefined where n8n does not tell. The calls of n8n's own Agents have no ID. */
-function factsOf(id = '', data?: Partial<IRunExecutionData>, retryOf?: string) {
+function factsOf(id = '', data?: Partial<IRunExecutionData>, retriedId?: string) {
 	return {
 		id,
 		/** Identifies the execution and its retries: a random secret, but for a caller that was started by hand. */
 		token: data?.resumeToken,
 		/** The execution that this one retries. */
-		retryOf,
+		retriedId,
 		/** The execution that called this one as a sub-workflow, and its workflow. */
 		parent: data?.parentExecution,
 		/** Whether n8n has kept node runs from before its start that called sub-workflows, as a retry does. */

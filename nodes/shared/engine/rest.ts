@@ -183,3 +183,13 @@ export function linkedToPlaces(
 			: { ...item, pairedItem: { item: placeOfItem(context, from).item } };
 	});
 }
+
+/**
+ * Whether the items of this run are what an earlier run has left.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (nodeExecutionStack)
+ * Without it: false; the items of a rest count as those of an ordinary run.
+ */
+export function isRest(context: IExecuteFunctions): boolean {
+	return markOf(context.getExecuteData()) !== undefined;
+}

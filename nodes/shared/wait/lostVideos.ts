@@ -93,6 +93,7 @@ export function failForLost(
 	if (lost.length === 0) return;
 	const byTask = new Map<unknown, Video>();
 	for (const [index, { item, ending }] of delivered.entries()) {
+		if (ending === 'unsent') continue;
 		const { video_url, reason = '', error_message, explanation } = item.json;
 		const task = shown(item.json['task_id'] ?? '');
 		// Of a task in several items one may be lost.
@@ -106,11 +107,12 @@ export function failForLost(
 	const only = videos.length === 1 ? delivered.find(({ error }) => error)?.error : undefined;
 	const note = only ? '' : describeVideos(videos);
 	const item = placeOfItem(context, lost[0]!).item;
+	const hasOthers = delivered.some(({ ending }) => ending !== 'failed' && ending !== 'unsent');
 	// Where nothing else has gone on, its own error says more.
-	const own = only ?? (lost.length === delivered.length ? refusal : undefined);
+	const own = only ?? (hasOthers ? undefined : refusal);
 	if (own !== undefined) throw stoppingError(openedRun(context), own, note, item);
 
-	const isLeft = canLeave && lost.length < delivered.length;
+	const isLeft = canLeave && hasOthers;
 	const polls = isCollected
 		? 'The next collection takes what is left, free of charge'
 		: `Retry polls ${isLeft ? 'only what is left' : 'again'}, free of charge`;
@@ -216,6 +218,11 @@ export function describeVideos(
 export function notCreated(error: Error): Delivered {
 	const json = { task_id: '', reason: 'creation', error_message: error.message };
 	return { item: { json }, ending: 'failed', error };
+}
+
+/** Whether a limit of Create Video has left out the item. */
+export function isUnsent({ json }: INodeExecutionData): boolean {
+	return json['task_id'] === '' && json['reason'] === 'limit';
 }
 
 /** The error of an item whose video was never created: Create Video continues on errors, and passes them on in this form. */

@@ -6,16 +6,17 @@ import { pollResult } from '../../client/video/poll/result';
 import { hasVideo, type TaskReport } from '../../client/video/taskState';
 import type { TaskPoll } from '../../client/video/poll/task';
 import { oneOf, onTable, type Row } from '../engine/dataTable';
-import { taskLedger } from '../ledger/ledgerOption';
-import { TASK_TABLE } from '../ledger/taskTable';
+import { taskLedger } from '../durable/ledgerOption';
+import { TASK_TABLE } from '../durable/taskTable';
 import { isOwn } from '../run/credential';
 import { errorLine } from '../run/nodeErrors';
 import { openedRun } from '../run/run';
 
 /**
- * What became of the video of an item: a task without an outcome is still generating. Undefined for an error of the item.
+ * What became of the video of an item: a task without an outcome is still generating; `unsent` is an item that a limit has
+ * left out. Undefined for an error of the item.
  */
-export type Ending = 'completed' | 'failed' | 'generating' | undefined;
+export type Ending = 'completed' | 'failed' | 'generating' | 'unsent' | undefined;
 
 /** The output of an item, and what became of its video. */
 export interface Delivered {
@@ -91,7 +92,8 @@ export async function openRecords(context: IExecuteFunctions, polls: readonly Ta
 				}));
 			});
 			const find = oneOf('task_id', ids);
-			const written = await onTable(context, TASK_TABLE, { update }, { find }).catch(tell);
+			const results = { update, ifSame: 'task_id' };
+			const written = await onTable(context, TASK_TABLE, results, { find }).catch(tell);
 			if (written === undefined) return;
 			const own = written.filter((row) => isOwn(row, account));
 			const inTable = new Set(own.map((row) => row['task_id']));

@@ -317,18 +317,17 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		const file = 'nightly-table-batch.json';
 		const ref = await publish(lab, file);
 		const form = `${lab.n8n.url}/form/${webhookIdOf(await readExampleFile(file))}`;
-		for (const [topic, format] of [
-			['A lighthouse at dawn', '16:9'],
-			['A fail-task in the rain', '9:16'],
-			['A forbidden-word', '1:1'],
-			['A kite', '1:1'],
-		] as const) {
+		const order = async (topic: string, format: string) => {
 			const answers = new FormData();
 			answers.append('field-0', topic);
 			answers.append('field-1', format);
 			await postWebhook(form, answers);
 			expect(failureOf(await lab.client.lastExecution(ref))).toBe('');
-		}
+		};
+		await order('A lighthouse at dawn', '16:9');
+		await order('A fail-task in the rain', '9:16');
+		await order('A forbidden-word', '1:1');
+		await order('A kite', '1:1');
 		lab.emulator.faults.add({ kind: 'status', status: 406, path: CREATE, contains: 'kite' });
 		const execution = await run(lab, ref);
 		const row = { task_id: expect.stringMatching(/^task-/) as string };
@@ -359,6 +358,17 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		const again = await run(lab, ref);
 		expect(outputItems(again, 'New Orders')).toHaveLength(0);
 		expect(bodies(lab, CREATE)).toHaveLength(3);
+
+		// More orders than the limit of a day: what does not fit stays ordered.
+		for (const topic of ['A tram', 'A boat']) await order(topic, '1:1');
+		const small = await readExampleFile(file);
+		const { parameters } = small.nodes.find(({ name }) => name === 'Create Video')!;
+		Object.assign(parameters['options'] as object, { maximumVideos: 1 });
+		const limited = await run(lab, await lab.client.importWorkflow(small));
+		expect(outputItems(limited, 'Save Address')).toHaveLength(1);
+		const left = outputItems(limited, 'Save Reason').map(({ json }) => json);
+		expect(left).toMatchObject([{ status: 'ordered', error: '' }]);
+		expect(bodies(lab, CREATE)).toHaveLength(4);
 	},
 
 	'image-to-video.json': async (lab) => {

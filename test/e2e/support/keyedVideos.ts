@@ -10,7 +10,7 @@ import { CREATIONS, until } from './ledger';
 
 /**
  * A workflow that creates videos with an Idempotency Key: one for the key in the body of its webhook, or two for fixed
- * keys on a schedule. Every prompt differs.
+ * keys on a schedule. Every prompt differs, as where a model writes it.
  */
 export function keyedWorkflow(path: string): Workflow {
 	const base = workflow(path, [
@@ -21,7 +21,7 @@ export function keyedWorkflow(path: string): Workflow {
 		node('Create Video', 'n8n-nodes-agent-video.createVideo', 1, {
 			parameters: {
 				prompt: '={{ $json.body.key }} {{ Math.random() }}',
-				options: { idempotencyKey: '={{ $json.body.key }}' },
+				options: { idempotencyKey: '={{ $json.body.key }}', useExistingVideo: true },
 			},
 			credential: EXAMPLE_CREDENTIAL,
 		}),

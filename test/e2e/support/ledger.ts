@@ -68,8 +68,8 @@ export const MOMENTS: readonly ((k: number) => Moment)[] = [
 export type OnError = 'stopWorkflow' | 'continueErrorOutput';
 
 /**
- * A workflow that creates VIDEOS videos, or as many as the body says, and waits for them. Its prompts begin with the key in the body of the webhook, and
- * hold the time: every retry of a crashed execution sends others.
+ * A workflow that creates VIDEOS videos, or as many as the body says, and waits for them. Its prompts begin with the key in the body of the
+ * webhook: every retry asks for the same.
  */
 export function videosWorkflow(
 	path: string,
@@ -82,7 +82,7 @@ const credential = 'Emulator';
 const waitNode = node('Wait for Video', 'n8n-nodes-agent-video.waitForVideo', 1, { credential });
 const createNode = node('Create Video', 'n8n-nodes-agent-video.createVideo', 1, {
 	parameters: {
-		prompt: '={{ $json.prompt }} at {{ $now.toMillis() }}',
+		prompt: '={{ $json.prompt }}',
 		options: { batching: { values: { concurrency: CONCURRENCY } } },
 	},
 	credential,
@@ -255,7 +255,7 @@ export function hintsOf({ data }: Execution, name: string): string {
 
 const taskIdOf = (row: DataTableRow) => String(row['task_id'] ?? '');
 const promptOf = (holder: unknown) => String((holder as { prompt?: unknown } | null)?.prompt);
-/** `shot 3` of a prompt: the random number and the time differ in a retry. */
+/** `shot 3` of a prompt: the key before it differs. */
 const shotOf = (prompt: string) => /shot \d+/.exec(prompt)?.[0] ?? prompt;
 const repeated = (texts: readonly string[]) =>
 	[...new Set(texts.filter((text, index) => texts.indexOf(text) !== index))].sort();

@@ -1,10 +1,13 @@
-import { InputError, isCanceled } from '../../client/errors';
+import { InputError, isCanceled, ServiceError } from '../../client/errors';
 import { oneLine } from '../../client/values';
-import type { Call, CallKind, LedgerKind } from './call';
 import { TableError, type Row } from '../engine/dataTable';
+import type { PaidCall, CallKind } from './call';
+import { TASK_TABLE } from './taskTable';
 
-/** The option for which calls are reserved in the ledger. */
-export type ReservedFor = 'Idempotency Key' | 'Limit Period';
+/** The option for which calls need the ledger. */
+type NeededFor = 'Idempotency Key' | 'Limit Period';
+
+const rowOf = ({ id }: Row) => `row ${String(id)} of the data table ${TASK_TABLE.name}`;
 
 /** @param remedy What to do; nothing was sent. */
 function keyError(problem: string, remedy: string): InputError {
@@ -22,7 +25,7 @@ export function movedError(error: unknown): InputError | undefined {
  *
  * @param hasSent Whether calls before this one were sent.
  */
-export function notKept(option: ReservedFor, error: unknown, hasSent = false): Error {
+export function notKept(option: NeededFor, error: unknown, hasSent = false): Error {
 	if (error instanceof InputError || isCanceled(error)) return error as Error;
 	const problem = `cannot be kept: ${(error as Error).message}`;
 	const hint = hasSent
@@ -40,44 +43,55 @@ export function unreadable(error: unknown): InputError {
 }
 
 /** The key is that of a call with other values. */
-export function keyConflict({ key, about }: Call, earlier: Call): InputError {
+export function keyConflict({ key, about }: PaidCall, earlier: PaidCall): InputError {
 	return keyError(
 		`${oneLine(key)} was used for ${earlier.about}, and this item has ${about}, or other fields that differ`,
-		'To get the existing video, set Idempotency Key Conflict to Use Existing Video. For a new video use another key, or set it to Create Another Video',
+		'To get the existing video, switch on Use Existing Video. For a new video use another key',
 	);
 }
 
-/** Another execution has, or had, the key. */
-export function keyInUse(): InputError {
-	return keyError(
-		'is in use: another execution reserved it and has no answer yet',
-		'Retry in a few minutes: a reservation ends a minute after its execution, and a call without an answer is reported after three',
+/** Another execution has the key, and no answer; or it had the key and was stopped. Without a key it is another retry. */
+export function keyInUse(row: Row): InputError {
+	const [field, problem] = row['idempotency_key']
+		? ['Idempotency Key', 'is in use']
+		: ['Another retry', 'of this execution makes the same call'];
+	return new InputError(
+		field,
+		`${problem}: execution ${String(row['execution_id'])} has no answer yet (${rowOf(row)})`,
+		'Nothing was sent. Retry in a few minutes. If that execution has ended, its video may exist: look for it at the service. Then enter its task_id in the row, or delete the row',
 	);
 }
 
 /** The key is that of a call of another account. */
-export function keyOfOther<T>({ table }: LedgerKind<T>, { id }: Row): InputError {
+export function keyOfOther(row: Row): InputError {
 	return keyError(
-		`was used with another API key or Base URL: row ${String(id)} of the data table ${table.name}`,
+		`was used with another API key or Base URL: ${rowOf(row)}`,
 		'Use another Idempotency Key. If only the API key of the account has changed, clear the column account of the row',
 	);
 }
 
-/** The earlier try has made another call at the position of an item. */
-export function otherItem<T>({ field }: CallKind<T>, { about }: Call, earlier: Call): InputError {
+/** The earlier try has made another call at the place of an item. */
+export function otherItem<T>(
+	{ field }: CallKind<T>,
+	{ about }: PaidCall,
+	earlier: PaidCall,
+): InputError {
 	const was = about === earlier.about ? 'the same with other fields' : earlier.about;
 	return new InputError(
 		field,
 		`is ${about} in this item, and was ${was} in the earlier try of the execution, which has paid for it`,
-		'Nothing was sent, as a retry knows an item by its values, or by an equal input item at its position. For what the items contain now, execute the workflow again instead of retrying',
+		'Nothing was sent, as a retry knows an item by what it asks for. For what the items contain now, execute the workflow again instead of retrying',
 	);
 }
 
-/** Another retry makes the call at this moment. */
-export function alreadyRetried(): InputError {
-	return new InputError(
-		'Another retry',
-		'of this execution is making the same call',
-		'Nothing was sent by this one. Retry again only if the other one fails',
-	);
+/** The service has answered with a task that another creation has. A row that was not read has no ID. */
+export function taskOfOther<T>(
+	{ describe }: CallKind<T>,
+	taskId: string,
+	calls: readonly [own: Row, other: Row],
+): ServiceError {
+	const named = calls.map((row) => describe(row) + (row['id'] ? ` in ${rowOf(row)}` : ''));
+	const message = `The service answered with the task ${taskId} to two creations: ${named.join(', and ')}`;
+	const details = { outcomeUnknown: true, serviceMessage: taskId };
+	return new ServiceError('protocol', message, ['findProxy', 'checkTask'], details);
 }

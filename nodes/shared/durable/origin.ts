@@ -4,17 +4,14 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { executionOf } from '../engine/execution';
 
-/** Identifies the execution of a node across n8n's *Retry*. */
-export type Origin = Awaited<ReturnType<typeof originOf>>;
-
 /**
- * The origin of this execution. n8n keeps one random token of an execution in all its retries; being a secret, it is
+ * What identifies the execution of a node across n8n's *Retry*. n8n keeps one random token of an execution in all its retries; being a secret, it is
  * hashed. In an n8n without it a retry is recognized by the execution that it retries.
  */
 export async function originOf(context: IExecuteFunctions) {
 	const { current, isRetry, isRetried, chain } = executionOf(context);
 	const root = (await chain()).at(-1)!;
-	const secretOf = ({ token, retryOf, id }: typeof current) => token ?? retryOf ?? id;
+	const secretOf = ({ token, retriedId, id }: typeof current) => token ?? retriedId ?? id;
 	const isAlone = isRetried && root !== current;
 	return {
 		/** The same for an execution and all its retries, also if it crashed and left no data; differs by workflow and node. */

@@ -1,20 +1,18 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { nodeState } from '../run/nodeContext';
-import type { Call } from './call';
-
-/** Calls in the node's state: n8n keeps it for Retry On Fail and for a saved execution. */
-export type CallLog<T> = ReturnType<typeof callLog<T>>;
+import type { PaidCall } from './call';
 
 const RUN_LOG = 'callLog';
 
 interface StoredLog<T> {
 	readonly run: number | 'tool';
-	readonly calls: Record<string, Call<T>>;
+	readonly calls: Record<string, PaidCall<T>>;
 }
 
 /**
- * The log of this run of the node. The log of another run is dropped: each round of a loop has other items.
+ * The log of this run in the node's state, which n8n keeps for *Retry On Fail* and saves with the execution. The log of
+ * another run is dropped: each round of a loop has other items.
  *
  * @param run Index of the run; `tool` for all calls of a tool whose outcome is unknown: neither Retry On Fail nor the model
  *   may send them again. Calls with a result are not in it, because a model may want the same again.
@@ -25,17 +23,13 @@ export function callLog<T>(context: IExecuteFunctions, run: number | 'tool') {
 	const stored = state.get();
 	const { calls } = stored?.run === run ? stored : state.set({ run, calls: {} });
 	return {
-		known: (): readonly Call<T>[] =>
-			Object.values(calls).map((each) =>
-				// Nothing but the text tells them: a call of another text is another call.
-				isTool ? { ...each, key: each.fingerprint, run: -1 } : each,
-			),
+		known: (): readonly PaidCall<T>[] => Object.values(calls),
 		/** Adds or replaces a call. */
-		keep(call: Call<T>): void {
+		keep(call: PaidCall<T>): void {
 			if (!isTool || call.failure !== undefined) calls[call.call] = call;
 		},
 		/** Removes a call that is sent again. */
-		drop({ call }: Call<T>): void {
+		drop({ call }: PaidCall<T>): void {
 			Reflect.deleteProperty(calls, call);
 		},
 	};

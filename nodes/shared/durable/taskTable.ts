@@ -1,5 +1,4 @@
 import type { Row, Step, TableSchema } from '../engine/dataTable';
-import type { LedgerKind } from './call';
 
 /**
  * The task ledger: every video that was asked for in a project, in one table that a person can open. A row with status
@@ -12,7 +11,7 @@ export const TASK_TABLE = {
 	columns: {
 		task_id: 'string',
 		// n8n shows about five columns without scrolling: these a person reads first.
-		/** `sent` while there is no answer. */
+		/** See `STATES`. */
 		status: 'string',
 		sent_at: 'date',
 		prompt: 'string',
@@ -30,8 +29,6 @@ export const TASK_TABLE = {
 		details: 'string',
 		estimated_cost: 'number',
 		idempotency_key: 'string',
-		key_scope: 'string',
-		attempt: 'number',
 		collected_at: 'date',
 		/** Of the credential, see `accountOf`. */
 		account: 'string',
@@ -41,17 +38,13 @@ export const TASK_TABLE = {
 		execution_id: 'string',
 		node: 'string',
 		item: 'number',
-		// For recognition: the execution and its retries, the call, and the write that the row came with.
+		// What finds a call again: its execution with all retries, the call, and the write that its row came with.
 		origin: 'string',
 		call: 'string',
-		pending: 'string',
+		token: 'string',
 	},
-	// Keys are kept: they promise that no second video is created.
-	finished: [
-		['finished_at', 'isNotEmpty'],
-		['idempotency_key', 'isEmpty'],
-	],
-} as const satisfies TableSchema & Pick<LedgerKind<never>['table'], 'finished'>;
+	write: 'token',
+} as const satisfies TableSchema;
 
 /** The task ID of a row; empty for none. A person may have pasted it with white space. */
 export function taskIdOf({ task_id: taskId }: Row): string {

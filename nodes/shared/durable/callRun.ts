@@ -1,0 +1,91 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import type { Settled } from '../../client/concurrency';
+import { n8nClock } from '../engine/clock';
+import { onTable, type Row, type Step } from '../engine/dataTable';
+import { isToolRun, runsOf } from '../engine/nodeRun';
+import { isRest } from '../engine/rest';
+import { nodeState } from '../run/nodeContext';
+import { openedRun } from '../run/run';
+import { callId, toCall, type AskedCall, type CallKind, type Paid, type PlannedCall } from './call';
+import { callLog } from './callLog';
+import { hashOf } from './identity';
+import type { Recognition } from './match';
+import { originOf } from './origin';
+import { TASK_TABLE } from './taskTable';
+
+/** One run of a node that makes paid calls: what its parts share. */
+export type CallRun<T> = Awaited<ReturnType<typeof callRun<T>>>;
+
+/** Reads what identifies this run and its calls. */
+export async function callRun<T>(
+	context: IExecuteFunctions,
+	kind: CallKind<T>,
+	planned: readonly PlannedCall[],
+	isOn: boolean,
+) {
+	const isTool = isToolRun(context);
+	const run = openedRun(context);
+	/** Undefined where the ledger is off. */
+	const origin = isOn ? await originOf(context) : undefined;
+	const isRetry = origin?.isRetry === true;
+	const hasPlace = !isTool && origin?.hasPosition !== false;
+	const recognition: Recognition = !hasPlace ? 'hash' : isRest(context) ? 'place' : 'all';
+	const caller = origin && {
+		workflow_id: run.workflowId,
+		workflow_name: context.getWorkflow().name ?? '',
+		execution_id: origin.root,
+		node: run.node.name,
+		origin: origin.origin,
+		account: run.service().account,
+	};
+	const asked = planned.map((each): AskedCall => {
+		const { place, entered } = each;
+		const hash = hashOf(entered);
+		const call = callId({ run: hasPlace ? place.run : -1, hash, own: origin?.own ?? '' });
+		const row: Row = { ...each.row, ...caller, call, item: place.item };
+		const known = toCall(kind, row);
+		return { ...each, ...known, row, lock: lockOf(row, isRetry) };
+	});
+	return {
+		context,
+		kind,
+		clock: n8nClock(context),
+		asked,
+		/** The outcomes that are known before anything is sent, by index. */
+		known: new Map<number, Settled<Paid<T>>>(),
+		log: callLog<T>(context, isTool ? 'tool' : (planned[0]?.place.run ?? 0)),
+		origin,
+		isRetry,
+		recognition,
+		/** The first run of this node whose calls a retry repeats: n8n has kept those before, as they succeeded. */
+		firstRun: recognition === 'all' ? savedRuns(context) : -1,
+		account: caller?.account ?? '',
+		workflowId: run.workflowId,
+		onLedger: async (...steps: readonly Step[]) => await onTable(context, TASK_TABLE, ...steps),
+		/** Says that the ledger could not be written. */
+		tell: (error: unknown) => {
+			run.mention(`The ledger is not written. ${(error as Error).message}`);
+		},
+	};
+}
+
+/**
+ * What a row locks: of the calls with the same one at most one is sent. A key locks its workflow. Two retries of an execution
+ * at the same moment lock their calls by place and hash.
+ */
+export function lockOf(row: Row, isRetry: boolean): string {
+	const key = String(row['idempotency_key'] ?? '');
+	if (key !== '') return `key ${key}`;
+	const [run, hash] = String(row['call']).split(' ');
+	return isRetry ? [run, row['item'], hash].join(' ') : '';
+}
+
+/** How many runs of this node n8n had kept when this execution began. */
+function savedRuns(context: IExecuteFunctions): number {
+	const state = nodeState<{ execution: string; runs: number }>(context, 'savedRuns');
+	const execution = context.getExecutionId();
+	const stored = state.get();
+	if (stored?.execution === execution) return stored.runs;
+	return state.set({ execution, runs: runsOf(context).length }).runs;
+}

@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+
+import { settled } from '../../client/concurrency';
+import type { Clock } from '../../client/ports';
+import type { Condition, Filter, Row, Step } from '../engine/dataTable';
+import type { AskedCall } from './call';
+import { claimsOf } from './claim';
+import type { Claim } from './claimKeys';
+
+/** An answer waits no longer than this for the next write, in milliseconds. */
+const FLUSH_MS = 1_000;
+/** A write waits this long for calls that end at nearly the same time, in milliseconds. */
+const GATHER_MS = 10;
+
+/**
+ * What became of the announcement of a call: its row is `sent`; its claim was removed, so that another call may have the key;
+ * or it was not written.
+ */
+export type Announced = 'stored' | 'lost' | 'failed';
+
+/** What the writer needs of the table. */
+interface Table {
+	readonly clock: Clock;
+	/** Runs steps; returns the rows that the last one finds. */
+	readonly write: (steps: readonly Step[]) => Promise<readonly Row[]>;
+	/** Announces the calls that may be sent, as within a limit. The others are `failed`. */
+	readonly admit: (
+		calls: readonly AskedCall[],
+		announce: (admitted: readonly AskedCall[]) => Promise<unknown>,
+	) => Promise<void>;
+	/** The claim of a call, if it has one. */
+	readonly claimOf: (call: AskedCall) => Claim | undefined;
+}
+
+/**
+ * Writes the calls of a run into the ledger: each has a row `sent` while it is under way. A claim becomes `sent` by a
+ * compare-and-set of its row, by the token of the write that it came with.
+ *
+ * One write at a time: what comes meanwhile goes together into the next one. The answer of a call is a row of its own, and
+ * the same write then removes the row `sent`: whatever ends this process, one row of each call is there.
+ */
+export function callWriter({ clock, write, admit, claimOf }: Table) {
+	/** The IDs of the rows `sent` of each call. */
+	const rows = new Map<AskedCall, readonly unknown[]>();
+	const announced = new Map<AskedCall, Announced>();
+	let due = new Set<AskedCall>();
+	let answers: Row[] = [];
+	let gone: Condition[] = [];
+	const closed = new AbortController();
+	/** The highest ID of a row `sent` that this run has written. */
+	let highestId = 0;
+	let running: Promise<void> | undefined;
+	let isFlushing = false;
+
+	async function writeAll(
+		calls: readonly AskedCall[],
+		more: readonly Step[] = [],
+	): Promise<readonly Row[]> {
+		const token = randomUUID();
+		const [inserted, removed] = [answers, gone];
+		[answers, gone] = [[], []];
+		const sent = { status: 'sent', sent_at: new Date(Date.now()).toISOString(), token };
+		const added = calls.filter((call) => claimOf(call) === undefined);
+		const claims = calls.flatMap((call) => claimOf(call) ?? []);
+		const steps: Step[] = [
+			{
+				insert: [
+					...inserted.map((row) => ({ ...row, token })),
+					...added.map(({ row }) => ({ ...row, ...sent })),
+				],
+			},
+			{ remove: { any: removed } },
+			...filtersOf(claims).map((where) => ({ set: { ...sent, token: '' }, where })),
+		];
+		const ofToken = ['token', 'eq', token] as const;
+		const any: Condition[] = claims.map(({ id }) => ['id', 'eq', id]);
+		if (claims.length > 0)
+			steps.push({ find: { any: added.length > 0 ? [ofToken, ...any] : any } });
+		else if (added.length > 0)
+			steps.push({ find: { all: [ofToken, ['id', 'gt', highestId]] } });
+		steps.push(...more);
+		const outcome = await settled(write(steps));
+		if ('error' in outcome) {
+			answers.unshift(...inserted);
+			gone.unshift(...removed);
+			// They may have been written all the same.
+			for (const call of calls) {
+				announced.set(call, 'failed');
+				rows.set(call, idsOf(call, []));
+			}
+			return [];
+		}
+		for (const call of calls) {
+			// A row without the token of its claim is not one that a person has set to sent.
+			const own = outcome.value.filter(
+				({ id, call: name, status, token: now }) =>
+					name === call.call &&
+					status === 'sent' &&
+					(claimOf(call) === undefined || (claimOf(call)!.id === id && !now)),
+			);
+			rows.set(call, idsOf(call, own));
+			// What was inserted is there, also where n8n gives nothing back, as after the time limit of a workflow.
+			const isLost = own.length === 0 && claimOf(call) !== undefined;
+			announced.set(call, isLost ? 'lost' : 'stored');
+			highestId = Math.max(highestId, ...own.map(({ id }) => Number(id)));
+		}
+		return outcome.value;
+	}
+
+	function idsOf(call: AskedCall, own: readonly Row[]): readonly unknown[] {
+		const claim = claimOf(call);
+		return claim ? [claim.id] : own.map(({ id }) => id);
+	}
+
+	/** Calls that are under way together often end together. */
+	async function gatherAndWrite(): Promise<void> {
+		// The execution may be canceled: what is paid for is written all the same.
+		if (rows.size > 1) await clock.sleep(GATHER_MS, closed.signal).catch(() => undefined);
+		const calls = [...due];
+		due = new Set();
+		await (calls.length === 0 ? writeAll([]) : admit(calls, writeAll));
+		for (const call of calls) if (!announced.has(call)) announced.set(call, 'failed');
+	}
+
+	/** Resolves after a write that has what is due. */
+	async function written(isDue: () => boolean): Promise<void> {
+		await running;
+		if (!isDue()) return;
+		await (running ??= gatherAndWrite().finally(() => {
+			running = undefined;
+		}));
+	}
+
+	/** Writes answers for which no announcement comes: the next one may be minutes away. */
+	async function flushLater(): Promise<void> {
+		isFlushing = true;
+		await clock.sleep(FLUSH_MS, closed.signal).catch(() => undefined);
+		isFlushing = false;
+		await written(() => answers.length > 0 && !closed.signal.aborted);
+	}
+
+	return {
+		/** Resolves right before a call is sent. */
+		async announce(call: AskedCall): Promise<Announced> {
+			announced.delete(call);
+			due.add(call);
+			while (!announced.has(call)) await written(() => due.has(call));
+			return announced.get(call)!;
+		},
+		/** Keeps the answer of a call, which goes into the next write; without a row the call leaves none. */
+		settle(call: AskedCall, row?: Row): void {
+			const ids = rows.get(call);
+			rows.delete(call);
+			if (row === undefined) {
+				// By its name: a write whose error came afterwards has left rows whose IDs nobody knows.
+				if (ids !== undefined) gone.push(['call', 'eq', call.call]);
+				return;
+			}
+			gone.push(...(ids ?? []).map((id) => ['id', 'eq', Number(id)] as const));
+			answers.push(row);
+			if (!isFlushing) void flushLater();
+		},
+		/** Writes the answers that are left, and runs more steps; returns the rows that the last one finds. */
+		async flush(...more: readonly Step[]): Promise<readonly Row[]> {
+			while (running !== undefined) await running;
+			const isDue = answers.length + gone.length + more.length > 0;
+			return isDue ? await writeAll([], more) : [];
+		},
+		/** Ends the timer of `settle`, and returns the highest ID of the rows `sent` that were written. */
+		end(): number {
+			closed.abort();
+			return highestId;
+		},
+	};
+}
+
+/** Filters of claims that are to be sent: those of one write whose rows follow each other together. */
+function filtersOf(claims: readonly Claim[]): readonly Filter[] {
+	const groups: Claim[][] = [];
+	for (const claim of [...claims].sort((one, other) => one.id - other.id)) {
+		const group = groups.at(-1);
+		const before = group?.at(-1);
+		if (before?.token === claim.token && before.id + 1 === claim.id) group!.push(claim);
+		else groups.push([claim]);
+	}
+	return groups.map((group) =>
+		claimsOf(
+			group[0]!.token,
+			group.map(({ id }) => id),
+		),
+	);
+}

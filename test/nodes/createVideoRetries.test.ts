@@ -1,0 +1,155 @@
+import type { ServerResponse } from 'node:http';
+
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
+import { dataTables, type DataTables } from '../support/dataTables';
+import {
+	packageNode,
+	runNode,
+	runWorkflow,
+	stubNode,
+	type RunOptions,
+	type RunResult,
+} from '../support/engine';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+
+let server: ScriptedServer;
+let tables: DataTables;
+/** What the service does with the first creations, by prompt; it creates a task for every other. */
+let answers: Record<string, ((response: ServerResponse) => void)[]>;
+let created: number;
+
+beforeEach(async () => {
+	tables = dataTables();
+	answers = {};
+	created = 0;
+	server = await startScriptedServer((response, { body }) => {
+		const answer = answers[promptOf(body)]?.shift();
+		if (answer) answer(response);
+		else json(response, 200, { task_id: `task-${(created += 1)}`, model: 'video-m1' });
+	});
+});
+afterEach(async () => {
+	await server.stop();
+});
+
+const promptOf = (body: unknown) => (body as { prompt: string }).prompt;
+const reject = (response: ServerResponse) => {
+	json(response, 400, { error: { message: 'no', type: 'x' } });
+};
+const breakOff = (response: ServerResponse) => {
+	response.destroy();
+};
+
+const parametersOf = (options: IDataObject): IDataObject => ({
+	model: { __rl: true, mode: 'id', value: 'video-m1' },
+	prompt: '={{ $json.prompt }}',
+	waitUntilFinished: false,
+	options: { retries: 0, batching: { values: { concurrency: 1 } }, ...options },
+});
+
+async function run(
+	prompts: readonly string[],
+	options: IDataObject = {},
+	{ type = 'createVideo', ...more }: Partial<RunOptions> & { readonly type?: string } = {},
+): Promise<RunResult> {
+	return await runNode(type, {
+		credential: { baseUrl: server.url, apiKey: 'k-secret' },
+		tables,
+		execution: { id: '11', token: 'token-1' },
+		items: prompts.map((prompt) => ({ prompt })),
+		parameters: parametersOf(options),
+		...more,
+	});
+}
+const retry = (id = '12') => ({ execution: { id, token: 'token-1', isRetry: true } });
+const sent = () => server.requests.map(({ body }) => promptOf(body));
+const rowsOf = () =>
+	tables.rows.map(({ prompt, status }) => `${String(prompt)} ${String(status)}`).sort();
+const idsOf = (items: readonly INodeExecutionData[] = []) =>
+	items.map(({ json: fields }) => fields['task_id']);
+
+describe('Retry On Fail in a retry', () => {
+	test('does not repeat its own call whose outcome is unknown', async () => {
+		answers = { a: [breakOff] };
+		const { status, error } = await run(['a'], {}, { ...retry(), retryOnFail: true });
+		expect(status).toBe('error');
+		expect(error!.message).toContain('stopped after it had sent this call');
+		expect(sent()).toStrictEqual(['a']);
+		expect(rowsOf()).toStrictEqual(['a sent']);
+	});
+
+	test('writes each row once', async () => {
+		answers = { b: [reject, reject] };
+		await run(['a'], {});
+		await run(['a', 'c', 'b'], {}, { ...retry(), retryOnFail: true });
+		expect(sent()).toStrictEqual(['a', 'c', 'b', 'b', 'b']);
+		expect(rowsOf()).toStrictEqual(['a open', 'b open', 'c open']);
+	});
+});
+
+describe('Retry If Outcome Is Unknown with Retry On Fail', () => {
+	test.each([
+		['without a key', {}],
+		['with a key', { idempotencyKey: '={{ $json.prompt }}' }],
+	])('%s: the row of the call that was sent again goes', async (_name, more) => {
+		answers = { a: [breakOff], b: [reject, reject] };
+		const options = { retries: { values: { retries: 0, retryOutcomeUnknown: true } }, ...more };
+		const first = await run(['a', 'b'], options, { retryOnFail: true });
+		expect(first.status).toBe('error');
+		expect(sent().filter((prompt) => prompt === 'a')).toHaveLength(2);
+		expect(rowsOf()).toStrictEqual(['a open']);
+		const second = await run(['a', 'b'], options, retry());
+		expect(idsOf(second.outputs[0])).toStrictEqual(['task-1', 'task-2']);
+		expect(sent().filter((prompt) => prompt === 'a')).toHaveLength(2);
+	});
+});
+
+test('the same video of a round that the retry does not repeat is not given to another round', async () => {
+	answers = {
+		a: [
+			(response) => {
+				json(response, 200, { task_id: 'task of round 1', model: 'video-m1' });
+			},
+			reject,
+		],
+	};
+	let rounds = 0;
+	const loop = stubNode('Loop', (items) => {
+		rounds += 1;
+		return rounds === 1 ? [items.map(() => ({ json: { prompt: 'a' } })), []] : [[], items];
+	});
+	const parameters = parametersOf({});
+	const create = packageNode('Create', 'createVideo', { parameters });
+	const first = await runWorkflow(
+		[create, loop],
+		{ Create: [['Loop']], Loop: [['Create'], []] },
+		'Create',
+		{
+			credential: { baseUrl: server.url, apiKey: 'k-secret' },
+			tables,
+			execution: { id: '11', token: 'token-1' },
+			items: [{ prompt: 'a' }],
+		},
+	);
+	expect(first.status).toBe('error');
+	const second = await first.resume(retry().execution);
+	expect(second.status).toBe('success');
+	expect(sent()).toStrictEqual(['a', 'a', 'a']);
+	expect(idsOf(second.outputs[0])).toStrictEqual(['task-1']);
+});
+
+test('a call whose place told nothing is known where the place tells it', async () => {
+	// A sub-workflow whose caller was retried, and that is retried by itself then.
+	await run(['a', 'b']);
+	const rows = tables.rows.map((row) => ({
+		...row,
+		call: String(row['call']).replace(/^0/, '-1'),
+	}));
+	tables = dataTables();
+	tables.insert(TASK_TABLE, ...rows);
+	const { outputs } = await run(['a', 'b'], {}, retry());
+	expect(idsOf(outputs[0])).toStrictEqual(['task-1', 'task-2']);
+	expect(sent()).toStrictEqual(['a', 'b']);
+});

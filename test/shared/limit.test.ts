@@ -1,0 +1,135 @@
+import { InputError } from '../../nodes/client/errors';
+import type { CallRun } from '../../nodes/shared/durable/callRun';
+import { openLimit, type Limit } from '../../nodes/shared/durable/limit';
+import type { Row } from '../../nodes/shared/engine/dataTable';
+import { rowTable } from '../support/rowTable';
+
+const DAY = '2026-06-15T00:00:00.000Z';
+const at = (hour: number) => new Date(Date.parse(DAY) + hour * 3_600_000).toISOString();
+let lastCall = 0;
+const row = (status: string, hour: number, more: Row = {}): Row => ({
+	call: `call ${(lastCall += 1)}`,
+	status,
+	task_id: ['sent', 'claimed'].includes(status) ? '' : `task ${lastCall}`,
+	sent_at: at(hour),
+	workflow_id: 'w',
+	origin: 'o',
+	...more,
+});
+
+async function world(
+	maximum: number,
+	rows: readonly Row[],
+	more: Partial<Limit> = {},
+	isRetry = false,
+) {
+	const table = rowTable();
+	await table.write({ insert: rows });
+	const values = {};
+	const limit: Limit = {
+		since: () => DAY,
+		sumOf: ({ length }) => ({ videos: length, cost: 0, unpriced: length }),
+		verify: () => undefined,
+		excessOf: ({ videos }, { length }) =>
+			length > 0 && videos + length > maximum
+				? new InputError('Maximum Videos', `has ${videos}`, '')
+				: undefined,
+		takesWhatFits: false,
+		dryRuns: [],
+		...more,
+	};
+	const run = {
+		context: { getWorkflow: () => ({ id: 'w' }), getContext: () => values },
+		origin: { origin: 'o' },
+		isRetry,
+		onLedger: table.write,
+	} as unknown as CallRun<unknown>;
+	return { table, opened: openLimit(run, limit) };
+}
+
+const [SENT, OPEN] = [row('sent', 1), row('open', 1)];
+
+test.each<[string, readonly Row[], number]>([
+	['a video of the day', [row('open', 1)], 1],
+	['a video that has failed', [row('failed', 1)], 1],
+	['none of the day before', [row('open', -1)], 0],
+	['one under way since the day before', [row('sent', -1)], 1],
+	['one under way whose clock is a year ahead', [row('sent', 24 * 365)], 1],
+	['no claim', [row('claimed', 1)], 0],
+	['no other workflow', [row('open', 1, { workflow_id: 'x' })], 0],
+	['a call with its answer once', [SENT, { ...OPEN, call: SENT['call']! }], 1],
+	['no call that a person has set to failed', [row('failed', 1, { task_id: '' })], 0],
+])('in a day counts %s', async (_name, rows, count) => {
+	const { opened } = await world(count, rows);
+	await expect(opened.within([0])).rejects.toThrow(`has ${count}`);
+	expect(await (await world(count + 1, rows)).opened.within([0])).toStrictEqual([0]);
+});
+
+test('counts what others add between two checks, also behind a row under way', async () => {
+	const { opened, table } = await world(5, [row('open', 1), row('sent', 1), row('open', 2)]);
+	expect(await opened.within([0, 1])).toStrictEqual([0, 1]);
+	table.edit((each) =>
+		each['status'] === 'sent' ? { ...each, status: 'open', task_id: 't' } : each,
+	);
+	await table.write({ insert: [row('open', 3), row('open', 3)] });
+	await expect(opened.within([0])).rejects.toThrow('has 5');
+	await table.write({ insert: [row('open', 4)] });
+	await expect(opened.within([0])).rejects.toThrow('has 6');
+});
+
+test('takes what fits, in the order of the items', async () => {
+	const { opened } = await world(3, [row('open', 1)], { takesWhatFits: true });
+	const sent: (readonly number[])[] = [];
+	const fitting = await opened.within([4, 5, 6], async (items) => {
+		sent.push(items);
+		await Promise.resolve();
+	});
+	expect([fitting, ...sent]).toStrictEqual([
+		[4, 5],
+		[4, 5],
+	]);
+});
+
+test('checks of one n8n come one after another, each after what the one before has sent', async () => {
+	const { opened, table } = await world(3, []);
+	const all = [[0, 1], [2, 3], [4]].map(
+		async (items) =>
+			await opened
+				.within(items, async () => {
+					await table.write({ insert: items.map(() => row('sent', 1)) });
+				})
+				.catch(() => 'refused'),
+	);
+	expect(await Promise.all(all)).toStrictEqual([[0, 1], 'refused', [4]]);
+	expect(table.rows()).toHaveLength(3);
+});
+
+describe('an execution', () => {
+	const execution = { since: () => undefined };
+
+	test('counts its rows in all tries, whatever their day', async () => {
+		const rows = [row('open', -50), row('sent', 1), row('open', 1, { origin: 'other' })];
+		await expect((await world(2, rows, execution)).opened.within([0])).rejects.toThrow('has 2');
+	});
+
+	test('counts calls that have no row', async () => {
+		const { opened } = await world(2, [row('open', 1)], execution);
+		for (const item of [0, 1, 1]) opened.add(item);
+		await expect(opened.within([2])).rejects.toThrow('has 2');
+		opened.giveBack(1);
+		opened.giveBack(1);
+		expect(await opened.within([2])).toStrictEqual([2]);
+	});
+
+	test('in a retry counts the rows: a person may have removed some', async () => {
+		const { opened } = await world(2, [row('open', 1)], execution, true);
+		for (const item of [0, 1]) opened.add(item);
+		expect(await opened.within([2])).toStrictEqual([2]);
+	});
+});
+
+test('where the ledger cannot be read nothing fits', async () => {
+	const { opened, table } = await world(9, []);
+	table.fails = () => ({ committed: false });
+	await expect(opened.within([0])).rejects.toThrow('cannot be kept: the table is away');
+});
