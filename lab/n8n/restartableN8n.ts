@@ -16,6 +16,8 @@ export interface RestartableN8n {
 	readonly client: N8nClient;
 	/** n8n's SQLite database. */
 	readonly database: string;
+	/** ID of the process that runs now. */
+	pid(): number;
 	/** Sends SIGKILL to n8n and its task runner. */
 	kill(): Promise<void>;
 	/** Starts n8n again. */
@@ -37,6 +39,7 @@ export async function startRestartableN8n(): Promise<RestartableN8n> {
 		url,
 		client: await N8nClient.signIn(url),
 		database: join(userFolder, DATABASE),
+		pid: () => n8n.pid,
 		kill: () => n8n.kill(),
 		start: async (settings = {}) => {
 			n8n = await startN8n({

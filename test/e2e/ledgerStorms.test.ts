@@ -1,0 +1,208 @@
+// @seconds 200
+/**
+ * Seeded storms: several executions ask for the same keys at the same moment while n8n is killed, stands still, or is told to
+ * stop. Then a person looks at the service, and the workflow runs again. `STORMS` sets how many there are for each database.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { startEmulator, type Emulator } from '../../emulator/startEmulator';
+import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
+import { postWebhook } from '../../lab/n8n/postWebhook';
+import { startRestartableN8n } from '../../lab/n8n/restartableN8n';
+import { Running } from '../../lab/services/Running';
+import { seededRandom } from '../support/seededRandom';
+import {
+	compareBooks,
+	CREATIONS,
+	IN_ORDER,
+	LEDGER,
+	ledgerRows,
+	unanswered,
+	until,
+	VIDEOS,
+	videosWorkflow,
+} from './support/ledger';
+import { SHORT_INTERVALS, startQueueSession } from './support/queueSession';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+
+const STORMS = Number(process.env['STORMS'] ?? 4);
+/** Executions at the same moment. */
+const RIVALS = 3;
+const LIMIT_MS = 10 * 60_000;
+
+/** What happens in the middle of the creations. */
+type Happening = 'kill' | 'pause' | 'stop';
+const HAPPENINGS: readonly Happening[] = ['kill', 'pause', 'stop'];
+
+/** An n8n to which things happen. */
+interface Site {
+	readonly client: N8nClient;
+	readonly emulator: Emulator;
+	readonly url: string;
+	readonly kill: () => Promise<void>;
+	/** The processes that run executions. */
+	readonly processes: () => readonly number[];
+	readonly stop: () => Promise<void>;
+}
+
+async function sqliteSite(): Promise<Site> {
+	const running = new Running();
+	const emulator = running.keep(await startEmulator({ videoSeconds: 0.01 }));
+	const n8n = running.keep(await startRestartableN8n());
+	return {
+		emulator,
+		client: n8n.client,
+		url: n8n.url,
+		kill: async () => {
+			await n8n.kill();
+			await n8n.start();
+		},
+		processes: () => [n8n.pid()],
+		stop: async () => {
+			await running.stop();
+		},
+	};
+}
+
+async function postgresSite(): Promise<Site> {
+	const session = await startQueueSession({ videoSeconds: 0.01, settings: SHORT_INTERVALS });
+	const { queue, client, emulator } = session;
+	await queue.addWorker();
+	const alive = () => queue.workers.filter(({ pid }) => isAlive(pid));
+	return {
+		emulator,
+		client,
+		url: queue.main.url,
+		kill: async () => {
+			await alive()[0]!.kill();
+			await queue.addWorker();
+		},
+		processes: () => alive().map(({ pid }) => pid),
+		stop: async () => {
+			await session.stop();
+		},
+	};
+}
+
+function isAlive(pid: number): boolean {
+	try {
+		return process.kill(pid, 0);
+	} catch {
+		return false;
+	}
+}
+
+/** Each shot has a key. */
+function keyed(path: string) {
+	const drawn = videosWorkflow(path);
+	const nodes = drawn.nodes.map((each) => {
+		if (each.name !== 'Create Video') return each;
+		const { options, ...others } = each.parameters as { options: object };
+		const parameters = {
+			...others,
+			options: { ...options, idempotencyKey: '={{ $json.prompt }}' },
+		};
+		return { ...each, parameters };
+	});
+	return { ...drawn, nodes };
+}
+
+describe.each([
+	['SQLite', sqliteSite, 31],
+	['PostgreSQL and two workers', postgresSite, 32],
+] as const)('%s', (name, start, seed) => {
+	let site: Site;
+	let ref: WorkflowRef;
+	const path = name.split(' ')[0]!;
+	const random = seededRandom(seed);
+
+	beforeAll(async () => {
+		site = await start();
+		await site.client.createCredential({
+			name: 'Emulator',
+			type: 'agentVideoApi',
+			data: { baseUrl: site.emulator.url, apiKey: 'demo-key' },
+		});
+		ref = await site.client.importWorkflow(keyed(path));
+		await site.client.activate(ref);
+	}, SET_UP_LIMIT_MS);
+
+	afterAll(async () => {
+		await site.stop();
+	}, RUN_LIMIT_MS);
+
+	const begin = async (key: string) => {
+		await postWebhook(`${site.url}/webhook/${path}`, { key }).catch(() => undefined);
+	};
+	/** The executions that have not ended; one that n8n takes for running after a kill is stopped, as a person would. */
+	async function endAll(): Promise<void> {
+		const isOpen = async () => {
+			const all = await site.client.executions(ref);
+			return all.filter(({ status }) => ['new', 'running'].includes(status));
+		};
+		await until(async () => (await isOpen()).length === 0, 100_000).catch(async () => {
+			for (const { id } of await isOpen()) await site.client.stop(id);
+		});
+	}
+
+	const storms = Array.from({ length: STORMS }, (_, index) => ({
+		index: index + 1,
+		happening: HAPPENINGS[index % HAPPENINGS.length]!,
+		after: Math.floor(random() * VIDEOS),
+		laterMs: Math.floor(random() * 80),
+		pauseMs: index === 1 ? 70_000 : 2_000 + Math.floor(random() * 3_000),
+	}));
+
+	it.each(storms)(
+		'storm $index: $happening after $after creations, $laterMs ms later',
+		async ({ index, happening, after, laterMs, pauseMs }) => {
+			const { client, emulator } = site;
+			const key = `${path}-${index}`;
+			emulator.journal.clear();
+			await Promise.all(
+				Array.from({ length: RIVALS }, async () => {
+					await begin(key);
+				}),
+			);
+			await until(() => emulator.journal.of(CREATIONS).length > after);
+			await sleep(laterMs);
+			if (happening === 'kill') await site.kill();
+			if (happening === 'stop') {
+				for (const { id, status } of await client.executions(ref))
+					if (status === 'running') await client.stop(id).catch(() => undefined);
+			}
+			if (happening === 'pause') {
+				const [pid] = site.processes();
+				process.kill(pid!, 'SIGSTOP');
+				await sleep(pauseMs);
+				process.kill(pid!, 'SIGCONT');
+			}
+			await endAll();
+			expect(await compareBooks(emulator, client, key)).toStrictEqual(IN_ORDER);
+
+			// A person looks for what has no answer at the service.
+			const open = unanswered(await ledgerRows(client, key)).map(({ prompt }) => prompt);
+			for (const { id, prompt, status } of await ledgerRows(client, key)) {
+				if (status !== 'sent' || !open.includes(String(prompt))) continue;
+				const task = emulator.tasks.all.find(({ video }) => video.prompt === prompt);
+				if (task === undefined) await client.deleteDataTableRows(LEDGER, 'id', String(id));
+				else
+					await client.updateDataTableRows(LEDGER, ['id', String(id)], {
+						task_id: task.id,
+					});
+			}
+			await begin(key);
+			await endAll();
+			const execution = await client.lastExecution(ref);
+			expect(execution.status).toBe('success');
+			expect(await compareBooks(emulator, client, key)).toStrictEqual(IN_ORDER);
+			const rows = await ledgerRows(client, key);
+			expect(rows.map(({ status }) => status)).toStrictEqual(Array(VIDEOS).fill('done'));
+			const made = emulator.tasks.all.filter(({ video }) =>
+				video.prompt.startsWith(`${key} `),
+			);
+			expect(made).toHaveLength(VIDEOS);
+		},
+		LIMIT_MS,
+	);
+});
