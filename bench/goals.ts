@@ -161,12 +161,21 @@ export const GOALS: readonly Goal[] = [
 		reason: 'n8n looks for executions to resume once a minute: half a minute is the least mean delay',
 	},
 	{
-		title: 'task ledger: time of a creation at 200 ms, against none',
+		title: 'task ledger: time of a creation at 1 s, against none',
 		question: 'task-ledger',
 		unit: '×',
 		goal: 1.1,
 		digits: 2,
-		read: ratio('task-ledger-wall200'),
+		read: ratio('task-ledger-wall1000'),
 		reason: "each creation is written to n8n's database before it is sent, and again with its answer",
+	},
+	{
+		title: 'task ledger: time of a creation at 200 ms, against none',
+		question: 'task-ledger',
+		unit: '×',
+		goal: 1.35,
+		digits: 2,
+		read: ratio('task-ledger-wall200'),
+		reason: 'as above',
 	},
 ];
