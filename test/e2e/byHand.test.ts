@@ -523,6 +523,9 @@ it.each(DRAWINGS)(
 	async ({ row, ours, theirs, orTheirs }) => {
 		const count = async (name: string, draw: Drawing['ours']) => {
 			let clicks = 0;
+			// A published one runs every night, in the timezone of n8n.
+			const { client } = session;
+			for (const { id } of await client.workflows()) await client.archive(id);
 			session.emulator.journal.clear();
 			const opened = await openEditor(browser, session.n8n.url);
 			const file = `by-hand-${row.replace(/\W+/g, '-')}-${name}`;
