@@ -12,14 +12,16 @@ import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from './sup
 let session: Session;
 let service: ScriptedServer;
 let browser: Browser;
+let created = 0;
 
 beforeAll(async () => {
 	session = await startSession({ videoSeconds: 1 });
 	// A service with codes of its own, as a real account has.
 	service = await startScriptedServer((response, { path, body }) => {
 		const { model } = body as { readonly model?: string };
+		const task_id = `task-${++created}`;
 		if (path === '/v1/videos/generations')
-			json(response, 200, { task_id: 'task-1', status: 'queued', model, created_at: null });
+			json(response, 200, { task_id, status: 'queued', model, created_at: null });
 		else json(response, 404, { error: { message: 'no task', type: 'invalid' } });
 	});
 	browser = await startBrowser(showProgress);

@@ -75,7 +75,7 @@ describe('Retry On Fail in a retry', () => {
 		answers = { a: [breakOff] };
 		const { status, error } = await run(['a'], {}, { ...retry(), retryOnFail: true });
 		expect(status).toBe('error');
-		expect(error!.message).toContain('stopped after it had sent this call');
+		expect(error!.message).toContain('The connection to the service was lost');
 		expect(sent()).toStrictEqual(['a']);
 		expect(rowsOf()).toStrictEqual(['a sent']);
 	});

@@ -43,9 +43,10 @@ async function recallNow<T>(run: CallRun<T>): Promise<ReadonlySet<unknown>> {
 	}
 	const ofCall = byCall(rows);
 	for (const call of log.known()) {
-		// Of a failure the table says more, which a person may have edited since.
-		const isOutdated = stored !== undefined && call.isStored && call.failure !== undefined;
-		if (!isOutdated && calls.get(call.call)?.result === undefined) calls.set(call.call, call);
+		const made = calls.get(call.call);
+		// Whether it failed the table says, from which a person may have deleted it since; why it failed, the log.
+		const isOutdated = stored && call.isStored && call.failure !== undefined && !made;
+		if (!isOutdated && made?.result === undefined) calls.set(call.call, call);
 	}
 	const { found, inPlace } = match(asked, [...calls.values()], recognition);
 	const [used, again] = [new Set<unknown>(), new Set<unknown>()];
