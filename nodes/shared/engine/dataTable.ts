@@ -42,6 +42,8 @@ export type Step =
 	| {
 			readonly find: Filter;
 			readonly limit?: number;
+			/** Whether the rows that were read so far do, if there are more of them than one read gives. */
+			readonly isEnough?: (rows: readonly Row[]) => boolean;
 			readonly orderBy?: string;
 			readonly newest?: true | undefined;
 			/** A missing table is not created. */
@@ -147,12 +149,13 @@ async function readAll(
 	before: readonly Step[],
 	step: Step,
 ): Promise<readonly Row[]> {
-	const { find, limit = 0 } = step as Extract<Step, { find: unknown }>;
+	const { find, limit = 0, isEnough } = step as Extract<Step, { find: unknown }>;
 	const rows = [...(await run([...before, limit > 0 ? step : { ...step, limit: PAGE }]))];
 	if (limit > 0 || rows.length < PAGE) return rows;
 	const found = new Map(rows.map((row) => [row['id'], row]));
 	for (const each of 'all' in find ? [find.all] : find.any.map((one) => [one])) {
 		for (let part: readonly Row[] | undefined; part === undefined || part.length === PAGE;) {
+			if (isEnough?.([...found.values()])) break;
 			const last = 'all' in find && part === undefined ? rows : part;
 			const after = ['id', 'gt', Number(last?.at(-1)?.['id'] ?? 0)] as const;
 			part = await run([{ find: { all: [...each, after] }, limit: PAGE }]);
