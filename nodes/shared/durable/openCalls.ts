@@ -238,9 +238,10 @@ export async function openPaidCalls<T extends object>(
 				const other = ofTask.find((row) => row['call'] !== asked.call);
 				if (other === undefined) continue;
 				const error = taskOfOther(kind, taskId, [own[0] ?? asked.row, other]);
-				errors.set(asked.index, error);
+				const failure = toFailure(error);
+				errors.set(asked.index, fromSaved(failure));
 				foreign.push(...own);
-				log.keep({ ...toCall(kind, asked.row), isStored: true, failure: toFailure(error) });
+				log.keep({ ...toCall(kind, asked.row), isStored: true, failure });
 			}
 			const set = { status: 'sent', task_id: '' };
 			await onLedger({ set, where: theseRows(foreign) }).catch(run.tell);
