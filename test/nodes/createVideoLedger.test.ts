@@ -371,6 +371,26 @@ describe('the rows of an execution', () => {
 });
 
 describe('a retry after a kill', () => {
+	test('does not send without a claim what another retry may have sent meanwhile', async () => {
+		await runKilledAt('p1', ['p1']);
+		restore([]);
+		let isLost = false;
+		tables.fails = (operation) => {
+			if (operation === 'update' && !isLost) {
+				// Another retry removes the claim; then there is no space for another one.
+				isLost = true;
+				tables.edit((row) => row['status'] === 'claimed', { status: 'failed' });
+				return undefined;
+			}
+			if (!isLost || operation !== 'insert') return undefined;
+			tables.fails = () => undefined;
+			return 'Data table size limit exceeded';
+		};
+		const { error } = await run(['p1'], {}, retry);
+		expect(error?.message).toMatch(/^Task Ledger cannot be read, so this retry does not know/);
+		expect(sent()).toStrictEqual([]);
+	});
+
 	test('reuses what was created, reports what was sent, creates the rest', async () => {
 		await runKilledAt('c', ['a', 'b', 'c', 'd'], { concurrency: 1 });
 		const { outputs, status } = await run(

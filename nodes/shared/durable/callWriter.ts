@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import { settled } from '../../client/concurrency';
 import type { Clock } from '../../client/ports';
-import type { Condition, Filter, Row, Step } from '../engine/dataTable';
+import { oneOf, type Condition, type Row, type Step } from '../engine/dataTable';
 import type { AskedCall } from './call';
-import { claimsOf } from './claim';
+import { theseClaims } from './claim';
 import type { Claim } from './claimKeys';
 
 /** An answer waits no longer than this for the next write, in milliseconds. */
@@ -70,16 +70,18 @@ export function callWriter({ clock, write, admit, claimOf }: Table) {
 				],
 			},
 			{ remove: { any: removed } },
-			...filtersOf(claims).map((where) => ({ set: { ...sent, token: '' }, where })),
+			...theseClaims(claims).map((where) => ({ set: { ...sent, token: '' }, where })),
 		];
-		const ofToken = ['token', 'eq', token] as const;
-		const any: Condition[] = claims.map(({ id }) => ['id', 'eq', id]);
-		if (claims.length > 0)
-			steps.push({ find: { any: added.length > 0 ? [ofToken, ...any] : any } });
-		else if (added.length > 0)
-			steps.push({ find: { all: [ofToken, ['id', 'gt', highestId]] } });
-		steps.push(...more);
-		const outcome = await settled(write(steps));
+		if (added.length > 0)
+			steps.push({
+				find: {
+					all: [
+						['token', 'eq', token],
+						['id', 'gt', highestId],
+					],
+				},
+			});
+		const outcome = await settled(writeAndFind([...steps, ...more], claims));
 		if ('error' in outcome) {
 			answers.unshift(...inserted);
 			gone.unshift(...removed);
@@ -105,6 +107,21 @@ export function callWriter({ clock, write, admit, claimOf }: Table) {
 			highestId = Math.max(highestId, ...own.map(({ id }) => Number(id)));
 		}
 		return outcome.value;
+	}
+
+	/**
+	 * Runs steps; returns the rows that the last one finds or sets, and those of all claims. They are read where they did not come
+	 * back: a step was run again after an error, though it had been committed, or there were several.
+	 */
+	async function writeAndFind(
+		steps: readonly Step[],
+		claims: readonly Claim[],
+	): Promise<readonly Row[]> {
+		const rows = await write(steps);
+		const missing = claims.filter(({ id }) => !rows.some((row) => row['id'] === id));
+		if (missing.length === 0) return rows;
+		const ids = missing.map(({ id }) => id);
+		return [...rows, ...(await write([{ find: oneOf('id', ids) }]))];
 	}
 
 	function idsOf(call: AskedCall, own: readonly Row[]): readonly unknown[] {
@@ -172,21 +189,4 @@ export function callWriter({ clock, write, admit, claimOf }: Table) {
 			return highestId;
 		},
 	};
-}
-
-/** Filters of claims that are to be sent: those of one write whose rows follow each other together. */
-function filtersOf(claims: readonly Claim[]): readonly Filter[] {
-	const groups: Claim[][] = [];
-	for (const claim of [...claims].sort((one, other) => one.id - other.id)) {
-		const group = groups.at(-1);
-		const before = group?.at(-1);
-		if (before?.token === claim.token && before.id + 1 === claim.id) group!.push(claim);
-		else groups.push([claim]);
-	}
-	return groups.map((group) =>
-		claimsOf(
-			group[0]!.token,
-			group.map(({ id }) => id),
-		),
-	);
 }

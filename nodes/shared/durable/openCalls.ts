@@ -19,7 +19,7 @@ import {
 import { callRun } from './callRun';
 import { callWriter } from './callWriter';
 import { claimKeys, release, type Claim } from './claimKeys';
-import { movedError, notKept, taskOfOther } from './errors';
+import { movedError, notKept, taskOfOther, unreadable } from './errors';
 import { expiry } from './expiry';
 import { openLimit, type Limit } from './limit';
 import { recallCalls } from './recall';
@@ -58,14 +58,14 @@ export async function openPaidCalls<T extends object>(
 	if (hasKeys && origin === undefined) throw notKept(option, new Error('Task Ledger is off'));
 
 	async function claim(calls: readonly AskedCall[]): Promise<void> {
-		const added = await claimKeys(run, calls, earlier, tokens).catch((error: unknown) => {
+		for (const [call, own] of await claimKeys(run, calls, earlier, tokens))
+			claims.set(call, own);
+	}
+	if (origin !== undefined && (hasKeys || run.isRetry))
+		await claim(unknown()).catch((error: unknown) => {
 			if (hasKeys || isCanceled(error)) throw error;
 			run.tell(error);
-			return [];
 		});
-		for (const [call, own] of added) claims.set(call, own);
-	}
-	if (origin !== undefined && (hasKeys || run.isRetry)) await claim(unknown());
 	const refusal = context.continueOnFail() ? undefined : [...known.values()].find(isRefusal);
 	// Of those with one key the first has the claim.
 	const own = unknown().filter((call) => call.key === '' || claims.has(call));
@@ -125,7 +125,10 @@ export async function openPaidCalls<T extends object>(
 			if (!writer) await within([call], async () => undefined);
 			if (announced !== 'lost') return announced === 'stored';
 			claims.delete(call);
-			await claim([call]);
+			// Who has removed it may have sent the call.
+			await claim([call]).catch((error: unknown) => {
+				throw error instanceof InputError || isCanceled(error) ? error : unreadable(error);
+			});
 			if (known.has(call.index)) return false;
 		}
 	}

@@ -14,7 +14,10 @@ export interface TableSchema {
 	readonly write?: string;
 }
 
-/** A row by column. Dates are ISO 8601 text; n8n adds `id`, which grows with every inserted row, `createdAt` and `updatedAt`. */
+/**
+ * A row by column. Dates are ISO 8601 text; n8n adds `createdAt`, `updatedAt` and `id`, which grows with every inserted row. On
+ * SQLite a row that is inserted after the last one was removed has its ID; on PostgreSQL a lower ID may be committed later.
+ */
 export type Row = IDataObject;
 
 /** A condition on a column. A filter value that is undefined or empty meets no row. */
