@@ -53,8 +53,8 @@ export function keyOwner(options: OwnerOptions) {
 		clock,
 		claimOf: (call) => claims.get(call),
 		write: async (steps) => await write(...steps),
-		admit: async (calls, announce) => {
-			await announce(calls);
+		admit: async (_calls, announce) => {
+			await announce();
 		},
 	});
 	/** The IDs of the rows that a retry has read at its beginning. */

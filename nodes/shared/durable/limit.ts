@@ -1,8 +1,8 @@
-import { keyedMutex } from '../../client/concurrency';
+import { keyedMutex, readResult, valueOf } from '../../client/concurrency';
 import type { InputError } from '../../client/errors';
-import { TableError, PAGE, type Condition, type Row } from '../engine/dataTable';
+import { oneOf, PAGE, TableError, type Condition, type Find, type Row } from '../engine/dataTable';
 import { nodeState } from '../run/nodeContext';
-import { isMade, nameOf } from './call';
+import { isMade, nameOf, type AskedCall } from './call';
 import type { CallRun } from './callRun';
 import { notKept } from './errors';
 import { stateOf } from './states';
@@ -28,130 +28,194 @@ export interface Limit {
 
 const runExclusive = keyedMutex();
 const NONE: Spent = { videos: 0, cost: 0, unpriced: 0 };
+/**
+ * Rows that are read again, so that none is missed whose ID is lower than one that was read: PostgreSQL may commit it later, if
+ * not after so many others. SQLite gives an ID again, but none that a row stands behind which no node removes.
+ */
+const OVERLAP = 50;
 
 function combined(one: Spent, other: Spent, by: (one: number, other: number) => number): Spent {
 	const [videos, cost] = [by(one.videos, other.videos), by(one.cost, other.cost)];
 	return { videos, cost, unpriced: by(one.unpriced, other.unpriced) };
 }
 
-const plus = (one: Spent, other: Spent) => combined(one, other, (a, b) => a + b);
-const minus = (one: Spent, other: Spent) => combined(one, other, (a, b) => a - b);
-
 /**
- * Opens a limit: what has been spent is counted in the ledger. Of an execution the node counts itself as well, for a table that
- * is missing or takes no rows; a killed try has left rows only.
+ * Opens a limit: what has been spent is counted in the ledger, which is read as a whole once, and then for what is new. Of an
+ * execution the node counts itself as well, for a table that is missing or takes no rows; a killed try has left rows only.
  */
-export function openLimit<T>({ context, origin, isRetry, onLedger }: CallRun<T>, limit: Limit) {
+export function openLimit<T>(run: CallRun<T>, limit: Limit) {
+	const { context, origin, isRetry, onLedger } = run;
 	const workflow = context.getWorkflow().id ?? '';
-	const state = nodeState<Spent>(context, 'spent');
+	const execution = context.getExecutionId();
+	const state = nodeState<Spent & { readonly execution?: string }>(context, 'spent');
 	const added = new Set<number>();
-	/** The calls before the first one under way: their rows are not read again. */
+	/** The latest row of each call. */
 	const counted = new Map<unknown, Row>();
-	/** The highest ID of these rows. */
+	/** The rows up to this ID are counted. Those behind it may be new, or claims that have become calls since. */
 	let upTo = 0;
 	let isKept = origin !== undefined;
 	const isOfPeriod = limit.since() !== undefined;
 	const mutexKey = `${workflow} ${isOfPeriod ? '' : origin?.origin}`;
-
-	async function readAll(all: readonly Condition[], into: Map<unknown, Row>): Promise<void> {
-		for (let [after, hasMore] = [upTo, true]; hasMore;) {
-			const page = { all: [...all, ['id', 'gt', after] as const] };
-			const rows = await onLedger({ find: page, limit: PAGE });
-			for (const row of rows) {
-				const { id, sent_at, estimated_cost, status, task_id } = row;
-				into.set(nameOf(row), { id, sent_at, estimated_cost, status, task_id });
-			}
-			hasMore = rows.length === PAGE;
-			after = Number(rows.at(-1)?.['id']);
-		}
-	}
-
-	/** The rows of the period, and those under way whatever their time: a batch over midnight counts on both days. */
-	async function spentRows(): Promise<Spent> {
+	const scope = (): readonly Condition[] => {
 		const since = limit.since();
-		const recent = new Map<unknown, Row>();
-		const ofWorkflow = ['workflow_id', 'eq', workflow] as const;
-		if (since === undefined) await readAll([['origin', 'eq', origin!.origin]], recent);
-		else if (upTo > 0) await readAll([ofWorkflow], recent);
-		else {
-			await readAll([ofWorkflow, ['status', 'eq', 'sent']], recent);
-			await readAll([ofWorkflow, ['sent_at', 'gte', since]], recent);
+		return since === undefined
+			? [['origin', 'eq', origin!.origin]]
+			: [ofWorkflow, ['sent_at', 'gte', since]];
+	};
+	const ofWorkflow = ['workflow_id', 'eq', workflow] as const;
+	const isUnderWay = (row: Row) => ['sent', 'claimed'].includes(stateOf(row));
+
+	/** Counts rows, the oldest first. */
+	function take(rows: readonly Row[]): void {
+		for (const row of rows) {
+			const { id, sent_at, estimated_cost, status, task_id } = row;
+			counted.set(nameOf(row), { id, sent_at, estimated_cost, status, task_id });
 		}
-		const isUnderWay = (row: Row) => ['sent', 'claimed'].includes(stateOf(row));
-		const rows = [...recent].sort(
-			([, { id: one }], [, { id: other }]) => Number(one) - Number(other),
+		const ended = rows.filter((row) => !isUnderWay(row));
+		const claim = rows.find((row) => stateOf(row) === 'claimed');
+		const last = Math.min(
+			Number(ended.at(-OVERLAP)?.['id'] ?? 0),
+			Number(claim?.['id'] ?? Infinity) - 1,
 		);
-		const first = rows.findIndex(([, row]) => isUnderWay(row));
-		for (const [call, row] of first < 0 ? rows : rows.slice(0, first)) {
-			counted.set(call, row);
-			upTo = Number(row['id']);
-		}
-		let spent = NONE;
-		for (const row of new Map([...counted, ...recent]).values()) {
-			const { sent_at: sentAt, estimated_cost: cost } = row;
-			const isBefore = since !== undefined && Date.parse(String(sentAt)) < Date.parse(since);
-			if (!isMade([row]) || (isBefore && !isUnderWay(row))) continue;
-			const price = typeof cost === 'number' ? { cost } : { unpriced: 1 };
-			spent = plus(spent, { ...NONE, videos: 1, ...price });
-		}
-		return spent;
+		upTo = Math.max(upTo, last);
 	}
 
-	async function spentSoFar(): Promise<Spent> {
-		const own = isOfPeriod ? NONE : (state.get() ?? NONE);
+	/** Counts all rows of the period, and those under way whatever their time: a batch over midnight counts on both days. */
+	async function readAll(): Promise<void> {
+		counted.clear();
+		upTo = 0;
+		const all = isOfPeriod
+			? [[ofWorkflow, ['status', 'eq', 'sent'] as const], scope()]
+			: [scope()];
+		for (const each of all)
+			for (let [after, hasMore] = [0, true]; hasMore;) {
+				const find = { all: [...each, ['id', 'gt', after] as const] };
+				const rows = await onLedger({ find, limit: PAGE });
+				hasMore = rows.length === PAGE;
+				after = Number(rows.at(-1)?.['id']);
+				take(rows);
+			}
+	}
+
+	/** What the rows say, but for those of some calls. */
+	function spentBut(own: ReadonlySet<unknown>): Spent {
+		const sinceMs = Date.parse(limit.since() ?? '');
+		let [videos, cost, unpriced] = [0, 0, 0];
+		for (const [call, row] of counted) {
+			const isBefore = Date.parse(String(row['sent_at'])) < sinceMs;
+			if (own.has(call) || !isMade([row]) || (isBefore && !isUnderWay(row))) continue;
+			videos += 1;
+			const price = row['estimated_cost'];
+			if (typeof price === 'number') cost += price;
+			else unpriced += 1;
+		}
+		return { videos, cost, unpriced };
+	}
+
+	/**
+	 * @returns The items that fit.
+	 * @throws InputError where they do not fit, unless the limit takes what fits.
+	 */
+	function fittingOf(items: readonly number[], own: ReadonlySet<unknown>): readonly number[] {
+		const rows = isKept ? spentBut(own) : NONE;
+		const spent = isOfPeriod ? rows : combined(rows, state.get() ?? NONE, Math.max);
+		limit.verify(spent);
+		const fits = (some: readonly number[]) => limit.excessOf(spent, some) === undefined;
+		// In their order: a cheaper one may fit where one before it does not.
+		const fitting = limit.takesWhatFits
+			? items.reduce<readonly number[]>(
+					(before, item) => (fits([...before, item]) ? [...before, item] : before),
+					[],
+				)
+			: items;
+		const excess = limit.excessOf(spent, limit.dryRuns) ?? limit.excessOf(spent, fitting);
+		if (excess !== undefined) throw excess;
+		return fitting;
+	}
+
+	/** Counts from the beginning. */
+	async function recount(): Promise<void> {
 		if (isKept)
 			try {
-				const rows = await spentRows();
-				// Before a retry a person may have removed some.
-				return isRetry ? rows : combined(rows, own, Math.max);
+				await readAll();
+				// Before a retry a person may have removed rows. What it sends itself may have none, in a table that is full.
+				if (isRetry && state.get()?.execution !== execution)
+					state.set({ ...spentBut(new Set()), execution });
 			} catch (error) {
 				const isNone = error instanceof TableError && error.reason === 'unsupported';
 				if (!isNone || isOfPeriod) throw notKept('Limit Period', error);
 				isKept = false;
 			}
-		if (isOfPeriod) throw notKept('Limit Period', new Error('Task Ledger is off'));
-		return own;
+		if (isOfPeriod && !isKept) throw notKept('Limit Period', new Error('Task Ledger is off'));
+	}
+
+	/** Adds to what the node counts itself. */
+	function count(item: number, sign: 1 | -1): void {
+		const before = state.get();
+		const now = combined(
+			before ?? NONE,
+			limit.sumOf([item]),
+			(one, other) => one + sign * other,
+		);
+		state.set({ ...before, ...now });
 	}
 
 	return {
 		/** Whether it needs the row of each call. */
 		isOfPeriod,
-		add(item: number): void {
-			if (!added.has(item)) state.set(plus(state.get() ?? NONE, limit.sumOf([item])));
-			added.add(item);
-		},
 		/** An item is not sent, or has certainly failed. */
 		giveBack(item: number): void {
-			if (added.delete(item)) state.set(minus(state.get()!, limit.sumOf([item])));
+			if (added.delete(item)) count(item, -1);
 		},
 		/**
-		 * Checks items, and runs what sends them before the next check of this n8n.
+		 * Checks items before any of them is claimed or announced.
 		 *
 		 * @returns The items that fit.
 		 * @throws InputError where they do not fit, unless the limit takes what fits.
 		 */
-		async within(
-			items: readonly number[],
-			send: (fitting: readonly number[]) => Promise<void> = async () => undefined,
-		): Promise<readonly number[]> {
+		async within(items: readonly number[]): Promise<readonly number[]> {
 			return await runExclusive(mutexKey, async () => {
-				const spent = await spentSoFar();
-				limit.verify(spent);
-				const fitting = limit.takesWhatFits ? fittingOf(limit, spent, items) : items;
-				const excess =
-					limit.excessOf(spent, limit.dryRuns) ?? limit.excessOf(spent, fitting);
-				if (excess !== undefined) throw excess;
-				await send(fitting);
-				return fitting;
+				await recount();
+				return fittingOf(items, new Set());
+			});
+		},
+		/**
+		 * Announces calls, and counts then: of two executions at the same moment one at least sees the calls of the other. Those that
+		 * do not fit are withdrawn. Before that everything is counted again: calls of others may have failed.
+		 *
+		 * @param announce Writes the calls; returns the rows of the filter.
+		 * @returns The items that may be sent.
+		 * @throws InputError as `within`.
+		 */
+		async announce(
+			calls: readonly AskedCall[],
+			announce: (find?: Find) => Promise<readonly Row[]>,
+		): Promise<readonly number[]> {
+			const own = new Set(calls.map(({ call }) => call));
+			const items = calls.map(({ index }) => index);
+			return await runExclusive(mutexKey, async () => {
+				const find = { all: [...(isKept ? scope() : []), ['id', 'gt', upTo] as const] };
+				take(await announce(isKept ? { find } : undefined));
+				let fitting = readResult(() => fittingOf(items, own));
+				if ('error' in fitting || fitting.value.length < items.length) {
+					await recount();
+					fitting = readResult(() => fittingOf(items, own));
+				}
+				const fits = 'value' in fitting ? fitting.value : [];
+				for (const item of fits) {
+					if (!added.has(item)) count(item, 1);
+					added.add(item);
+				}
+				const refused = calls.filter(({ index }) => !fits.includes(index));
+				if (origin)
+					await onLedger({
+						remove: oneOf(
+							'call',
+							refused.map(({ call }) => call),
+						),
+					}).catch(run.tell);
+				return valueOf(fitting);
 			});
 		},
 	};
-}
-
-/** The items that fit, in their order: a cheaper one may fit where one before it does not. */
-function fittingOf(limit: Limit, spent: Spent, items: readonly number[]): readonly number[] {
-	return items.reduce<readonly number[]>((fitting, item) => {
-		const more = [...fitting, item];
-		return limit.excessOf(spent, more) === undefined ? more : fitting;
-	}, []);
 }

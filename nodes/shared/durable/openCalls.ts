@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { settled, valueOf, type Settled } from '../../client/concurrency';
 import { fromSaved, InputError, isCanceled, isOutcomeUnknown } from '../../client/errors';
 import { canceledError } from '../../client/http/failures';
-import { oneOf, theseRows, type Row } from '../engine/dataTable';
+import { oneOf, theseRows, type Find, type Row } from '../engine/dataTable';
 import { isOwn } from '../run/credential';
 import { maskError } from '../run/nodeErrors';
 import { openedRun } from '../run/run';
@@ -83,25 +83,17 @@ export async function openPaidCalls<T extends object>(
 	/** Why calls exceed the limit, or why it could not be checked. */
 	const excess = new Map<AskedCall, unknown>();
 
-	/** Announces the calls that are within the limit. */
-	async function within(
+	/** Announces calls, and withdraws those that exceed the limit. */
+	async function admit(
 		calls: readonly AskedCall[],
-		announceAll: (admitted: readonly AskedCall[]) => Promise<unknown>,
+		announceAll: (find?: Find) => Promise<readonly Row[]>,
 	): Promise<void> {
-		if (limit === undefined) {
-			await announceAll(calls);
-			return;
-		}
-		const indexes = calls.map(({ index }) => index);
-		const send = async (items: readonly number[]) => {
-			for (const item of items) limit.add(item);
-			await announceAll(calls.filter(({ index }) => items.includes(index)));
-		};
-		const checked = await settled(limit.within(indexes, send));
-		for (const call of calls) {
-			if ('error' in checked) excess.set(call, checked.error);
-			else if (!checked.value.includes(call.index)) leftOut.add(call.index);
-		}
+		const checked = await settled(
+			limit ? limit.announce(calls, announceAll) : announceAll().then(() => undefined),
+		);
+		if ('error' in checked) for (const call of calls) excess.set(call, checked.error);
+		else if (checked.value)
+			for (const { index } of calls) if (!checked.value.includes(index)) leftOut.add(index);
 	}
 
 	const writer =
@@ -115,14 +107,14 @@ export async function openPaidCalls<T extends object>(
 					run.tell(error);
 					throw error;
 				}),
-			admit: within,
+			admit,
 		});
 
 	/** Announces a call. Where its claim was removed meanwhile, it is claimed again. */
 	async function announce(call: AskedCall): Promise<boolean> {
 		for (;;) {
 			const announced = writer ? await writer.announce(call) : 'failed';
-			if (!writer) await within([call], async () => undefined);
+			if (!writer) await admit([call], async () => await Promise.resolve([]));
 			if (announced !== 'lost') return announced === 'stored';
 			claims.delete(call);
 			// Who has removed it may have sent the call.
@@ -168,7 +160,10 @@ export async function openPaidCalls<T extends object>(
 		const announced = await settled(announce(asked));
 		if ('error' in announced) throw discarded(announced.error);
 		const isStored = announced.value;
-		if (leftOut.has(index)) return undefined;
+		if (leftOut.has(index)) {
+			writer?.settle(asked);
+			return undefined;
+		}
 		if (known.has(index)) {
 			limit?.giveBack(index);
 			return valueOf(known.get(index)!);

@@ -41,17 +41,19 @@ export type Step =
 	/** Sets the same columns in all rows of the filter: the last step returns these, so that with `all` it is a compare-and-set. */
 	| { readonly set: Row; readonly where: Filter }
 	| { readonly remove: Filter }
-	/** The rows of the filter, all of them or so many: by default the oldest first, or the `newest`. */
-	| {
-			readonly find: Filter;
-			readonly limit?: number;
-			/** Whether the rows that were read so far do, if there are more of them than one read gives. */
-			readonly isEnough?: (rows: readonly Row[]) => boolean;
-			readonly orderBy?: string;
-			readonly newest?: true | undefined;
-			/** A missing table is not created. */
-			readonly optional?: true;
-	  };
+	| Find;
+
+/** The rows of the filter, all of them or so many: by default the oldest first, or the `newest`. */
+export interface Find {
+	readonly find: Filter;
+	readonly limit?: number;
+	/** Whether the rows that were read so far do, if there are more of them than one read gives. */
+	readonly isEnough?: (rows: readonly Row[]) => boolean;
+	readonly orderBy?: string;
+	readonly newest?: true | undefined;
+	/** A missing table is not created. */
+	readonly optional?: true;
+}
 
 /**
  * Rows in one read. n8n itself reads in pages of this size by their position, and skips a row where another one is removed
@@ -152,7 +154,7 @@ async function readAll(
 	before: readonly Step[],
 	step: Step,
 ): Promise<readonly Row[]> {
-	const { find, limit = 0, isEnough } = step as Extract<Step, { find: unknown }>;
+	const { find, limit = 0, isEnough } = step as Find;
 	const rows = [...(await run([...before, limit > 0 ? step : { ...step, limit: PAGE }]))];
 	if (limit > 0 || rows.length < PAGE) return rows;
 	const found = new Map(rows.map((row) => [row['id'], row]));
