@@ -115,7 +115,8 @@ export async function openPaidCalls<T extends object>(
 		for (;;) {
 			const announced = writer ? await writer.announce(call) : 'failed';
 			if (!writer) await admit([call], async () => await Promise.resolve([]));
-			if (announced !== 'lost') return announced === 'stored';
+			const isRefused = excess.has(call) || leftOut.has(call.index);
+			if (announced !== 'lost' || isRefused) return announced === 'stored';
 			claims.delete(call);
 			// Who has removed it may have sent the call.
 			await claim([call]).catch((error: unknown) => {
