@@ -200,7 +200,6 @@ export function limitOf(
 			const start = context.evaluateExpression(`{{ $now.startOf('${unit}').toMillis() }}`, 0);
 			return new Date(start as number).toISOString();
 		},
-		sumOf,
 		takesWhatFits: videos.some(({ options }) => options.takeWhatFits),
 		dryRuns: videos.flatMap(({ item, options }) => (options.dryRun ? [item] : [])),
 		verify({ unpriced }) {

@@ -14,8 +14,6 @@ export type Spent = Readonly<Record<'videos' | 'cost' | 'unpriced', number>>;
 export interface Limit {
 	/** When the period began, as ISO 8601; undefined for the execution. */
 	readonly since: () => string | undefined;
-	/** What these items would spend. */
-	readonly sumOf: (items: readonly number[]) => Spent;
 	/** @throws InputError where it cannot be told what has been spent. */
 	readonly verify: (spent: Spent) => void;
 	/** The error where these items, with what has been spent, exceed the limit. */
@@ -27,28 +25,20 @@ export interface Limit {
 }
 
 const runExclusive = keyedMutex();
-const NONE: Spent = { videos: 0, cost: 0, unpriced: 0 };
 /**
  * Rows that are read again, so that none is missed whose ID is lower than one that was read: PostgreSQL may commit it later, if
  * not after so many others. SQLite gives an ID again, but none that a row stands behind which no node removes.
  */
 const OVERLAP = 50;
 
-function combined(one: Spent, other: Spent, by: (one: number, other: number) => number): Spent {
-	const [videos, cost] = [by(one.videos, other.videos), by(one.cost, other.cost)];
-	return { videos, cost, unpriced: by(one.unpriced, other.unpriced) };
-}
-
 /**
- * Opens a limit: what has been spent is counted in the ledger, which is read as a whole once, and then for what is new. Of an
- * execution the node counts itself as well, for a table that is missing or takes no rows; a killed try has left rows only.
+ * Opens a limit: what has been spent is counted in the ledger, which is read as a whole once, and then for what is new. The calls
+ * without a row are in the state of the node, for a table that is missing or full.
  */
 export function openLimit<T>(run: CallRun<T>, limit: Limit) {
-	const { context, origin, isRetry, onLedger } = run;
+	const { context, origin, onLedger } = run;
 	const workflow = context.getWorkflow().id ?? '';
-	const execution = context.getExecutionId();
-	const state = nodeState<Spent & { readonly execution?: string }>(context, 'spent');
-	const added = new Set<number>();
+	const state = nodeState<Record<string, Row>>(context, 'withoutRow');
 	/** The latest row of each call. */
 	const counted = new Map<unknown, Row>();
 	/** The rows up to this ID are counted. Those behind it may be new, or claims that have become calls since. */
@@ -67,10 +57,7 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 
 	/** Counts rows, the oldest first. */
 	function take(rows: readonly Row[]): void {
-		for (const row of rows) {
-			const { id, sent_at, estimated_cost, status, task_id } = row;
-			counted.set(nameOf(row), { id, sent_at, estimated_cost, status, task_id });
-		}
+		for (const row of rows) counted.set(nameOf(row), countedOf(row));
 		const ended = rows.filter((row) => !isUnderWay(row));
 		const claim = rows.find((row) => stateOf(row) === 'claimed');
 		const last = Math.min(
@@ -97,19 +84,18 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 			}
 	}
 
-	/** What the rows say, but for those of some calls. */
+	/** What has been spent, but for some calls. */
 	function spentBut(own: ReadonlySet<unknown>): Spent {
 		const sinceMs = Date.parse(limit.since() ?? '');
-		let [videos, cost, unpriced] = [0, 0, 0];
-		for (const [call, row] of counted) {
+		const calls = new Map([...Object.entries(state.get() ?? {}), ...counted]);
+		const spent = [...calls].flatMap(([call, row]) => {
 			const isBefore = Date.parse(String(row['sent_at'])) < sinceMs;
-			if (own.has(call) || !isMade([row]) || (isBefore && !isUnderWay(row))) continue;
-			videos += 1;
-			const price = row['estimated_cost'];
-			if (typeof price === 'number') cost += price;
-			else unpriced += 1;
-		}
-		return { videos, cost, unpriced };
+			const isSpent = isMade([row]) && (!isBefore || isUnderWay(row));
+			return isSpent && !own.has(call) ? [row['estimated_cost']] : [];
+		});
+		const costs = spent.filter((cost) => typeof cost === 'number');
+		const cost = costs.reduce((sum, each) => sum + each, 0);
+		return { videos: spent.length, cost, unpriced: spent.length - costs.length };
 	}
 
 	/**
@@ -117,8 +103,7 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 	 * @throws InputError where they do not fit, unless the limit takes what fits.
 	 */
 	function fittingOf(items: readonly number[], own: ReadonlySet<unknown>): readonly number[] {
-		const rows = isKept ? spentBut(own) : NONE;
-		const spent = isOfPeriod ? rows : combined(rows, state.get() ?? NONE, Math.max);
+		const spent = spentBut(own);
 		limit.verify(spent);
 		const fits = (some: readonly number[]) => limit.excessOf(spent, some) === undefined;
 		// In their order: a cheaper one may fit where one before it does not.
@@ -138,9 +123,6 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 		if (isKept)
 			try {
 				await readAll();
-				// Before a retry a person may have removed rows. What it sends itself may have none, in a table that is full.
-				if (isRetry && state.get()?.execution !== execution)
-					state.set({ ...spentBut(new Set()), execution });
 			} catch (error) {
 				const isNone = error instanceof TableError && error.reason === 'unsupported';
 				if (!isNone || isOfPeriod) throw notKept('Limit Period', error);
@@ -149,23 +131,20 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 		if (isOfPeriod && !isKept) throw notKept('Limit Period', new Error('Task Ledger is off'));
 	}
 
-	/** Adds to what the node counts itself. */
-	function count(item: number, sign: 1 | -1): void {
-		const before = state.get();
-		const now = combined(
-			before ?? NONE,
-			limit.sumOf([item]),
-			(one, other) => one + sign * other,
-		);
-		state.set({ ...before, ...now });
+	function keep(rows: readonly Row[]): void {
+		const kept = state.get() ?? state.set({});
+		for (const row of rows) kept[String(row['call'])] = countedOf(row);
 	}
 
 	return {
 		/** Whether it needs the row of each call. */
 		isOfPeriod,
-		/** An item is not sent, or has certainly failed. */
-		giveBack(item: number): void {
-			if (added.delete(item)) count(item, -1);
+		/** Counts calls that have no row: they may be paid. */
+		keep,
+		/** A call is not sent, or has certainly failed. */
+		giveBack({ call }: AskedCall): void {
+			counted.delete(call);
+			Reflect.deleteProperty(state.get() ?? {}, call);
 		},
 		/**
 		 * Checks items before any of them is claimed or announced.
@@ -195,17 +174,19 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 			const items = calls.map(({ index }) => index);
 			return await runExclusive(mutexKey, async () => {
 				const find = { all: [...(isKept ? scope() : []), ['id', 'gt', upTo] as const] };
-				take(await announce(isKept ? { find } : undefined));
+				const rows = await announce(isKept ? { find } : undefined);
+				take(rows);
 				let fitting = readResult(() => fittingOf(items, own));
 				if ('error' in fitting || fitting.value.length < items.length) {
 					await recount();
 					fitting = readResult(() => fittingOf(items, own));
 				}
 				const fits = 'value' in fitting ? fitting.value : [];
-				for (const item of fits) {
-					if (!added.has(item)) count(item, 1);
-					added.add(item);
-				}
+				const stored = new Set(rows.map(({ call }) => call));
+				const sent = calls.filter(
+					({ index, call }) => fits.includes(index) && !stored.has(call),
+				);
+				keep(sent.map(({ row }) => ({ ...row, status: 'sent' })));
 				const refused = calls.filter(({ index }) => !fits.includes(index));
 				if (origin)
 					await onLedger({
@@ -218,4 +199,9 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 			});
 		},
 	};
+}
+
+/** The columns that are counted: a ledger may have very many rows. */
+function countedOf({ id, sent_at, estimated_cost, status, task_id }: Row): Row {
+	return { id, sent_at, estimated_cost, status, task_id };
 }

@@ -49,7 +49,8 @@ export async function openPaidCalls<T extends object>(
 	const run = await callRun(context, kind, planned, isOn && isNeeded);
 	const { asked, known, clock, origin, log, onLedger, account } = run;
 	const limit = given && openLimit(run, given);
-	const earlier = await recallCalls(run);
+	const { earlier, sentAgain } = await recallCalls(run);
+	limit?.keep(sentAgain);
 	const unknown = () => asked.filter(({ index }) => !known.has(index));
 	const hasKeys = unknown().some(({ key }) => key !== '');
 	const option = hasKeys ? 'Idempotency Key' : 'Limit Period';
@@ -154,7 +155,7 @@ export async function openPaidCalls<T extends object>(
 		const { row, index } = asked;
 		/** For a call that was not sent, or has certainly failed: nothing of it stays. */
 		const discarded = (error: unknown) => {
-			limit?.giveBack(index);
+			limit?.giveBack(asked);
 			writer?.settle(asked);
 			return error as Error;
 		};
@@ -166,7 +167,7 @@ export async function openPaidCalls<T extends object>(
 			return undefined;
 		}
 		if (known.has(index)) {
-			limit?.giveBack(index);
+			limit?.giveBack(asked);
 			return valueOf(known.get(index)!);
 		}
 		const problem = problemOf(asked, isStored);
