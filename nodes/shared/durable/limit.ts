@@ -46,13 +46,11 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 	let isKept = origin !== undefined;
 	const isOfPeriod = limit.since() !== undefined;
 	const mutexKey = `${workflow} ${isOfPeriod ? '' : origin?.origin}`;
-	const scope = (): readonly Condition[] => {
-		const since = limit.since();
-		return since === undefined
-			? [['origin', 'eq', origin!.origin]]
-			: [ofWorkflow, ['sent_at', 'gte', since]];
-	};
 	const ofWorkflow = ['workflow_id', 'eq', workflow] as const;
+	const scope = (): readonly Condition[] =>
+		isOfPeriod
+			? [ofWorkflow, ['sent_at', 'gte', limit.since()!]]
+			: [['origin', 'eq', origin!.origin]];
 	const isUnderWay = (row: Row) => ['sent', 'claimed'].includes(stateOf(row));
 
 	/** Counts rows, the oldest first. */
@@ -120,15 +118,13 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 
 	/** Counts from the beginning. */
 	async function recount(): Promise<void> {
-		if (isKept)
-			try {
-				await readAll();
-			} catch (error) {
-				const isNone = error instanceof TableError && error.reason === 'unsupported';
-				if (!isNone || isOfPeriod) throw notKept('Limit Period', error);
-				isKept = false;
-			}
 		if (isOfPeriod && !isKept) throw notKept('Limit Period', new Error('Task Ledger is off'));
+		if (!isKept) return;
+		await readAll().catch((error: unknown) => {
+			const isNone = error instanceof TableError && error.reason === 'unsupported';
+			if (!isNone || isOfPeriod) throw notKept('Limit Period', error);
+			isKept = false;
+		});
 	}
 
 	function keep(rows: readonly Row[]): void {
@@ -188,13 +184,11 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 				);
 				keep(sent.map(({ row }) => ({ ...row, status: 'sent' })));
 				const refused = calls.filter(({ index }) => !fits.includes(index));
-				if (origin)
-					await onLedger({
-						remove: oneOf(
-							'call',
-							refused.map(({ call }) => call),
-						),
-					}).catch(run.tell);
+				const remove = oneOf(
+					'call',
+					refused.map(({ call }) => call),
+				);
+				if (origin) await onLedger({ remove }).catch(run.tell);
 				return valueOf(fitting);
 			});
 		},
