@@ -64,6 +64,9 @@ export const PAGE = 1_000;
 /** Conditions of one filter: a database limits the depth of an expression. */
 const MAX_CONDITIONS = 200;
 
+/** From so many values on they are looked for by what they begin with. */
+const MIN_ALIKE = 10;
+
 /** The rows whose column has one of these values. */
 export function oneOf(column: string, values: readonly unknown[]): Filter {
 	return { any: values.map((value) => [column, 'eq', value as string | number]) };
@@ -143,9 +146,38 @@ export async function onTable(
 	const finds = 'find' in (given.at(-1) ?? {}) ? parts.pop()! : [];
 	const steps = parts.flat();
 	if (finds.length === 0) return steps.length === 0 ? [] : await run(steps);
+	const alike = alikeOf(given.at(-1) as Find);
+	if (alike !== undefined) {
+		const { column, values, start } = alike;
+		const find = { all: [[column, 'like', `${start}%`] as const] };
+		const some = await run([...steps.splice(0), { find, limit: PAGE }]);
+		if (some.length < PAGE) return some.filter((row) => values.has(row[column]));
+	}
 	const rows: Row[] = [];
 	for (const find of finds) rows.push(...(await readAll(run, steps.splice(0), find)));
 	return rows;
+}
+
+/**
+ * The values that a column is to have, and what all of them begin with: without an index a database compares each row with each
+ * value. Numbered keys begin alike, and so does every column with that text, unless more rows have it than one read gives.
+ */
+function alikeOf({ find, limit = 0 }: Find) {
+	const any = 'any' in find && limit === 0 ? find.any : [];
+	const [column = '', , first] = any[0] ?? [];
+	const values = new Set<unknown>(
+		any.flatMap(([name, condition, value]) =>
+			name === column && condition === 'eq' && typeof value === 'string' ? [value] : [],
+		),
+	);
+	if (any.length < MIN_ALIKE || values.size < any.length) return undefined;
+	let start = '';
+	// By code points: half of one is no text for a database.
+	for (const each of String(first)) {
+		if (any.some(([, , value]) => !String(value).startsWith(start + each))) break;
+		start += each;
+	}
+	return start === '' ? undefined : { column, values, start };
 }
 
 /** Runs steps and a find that is read to its end, as `PAGE` says. */
