@@ -14,7 +14,7 @@ interface Get {
 async function find(keys: readonly string[], table: readonly Row[]) {
 	const reads: string[] = [];
 	const executeWorkflow = async ({ code }: { code: IWorkflowBase }) => {
-		const { parameters } = code.nodes.at(-1) as INode;
+		const { parameters } = code.nodes.at(-1)!;
 		if (parameters['operation'] === 'list')
 			return await Promise.resolve({
 				data: [[{ json: { id: 't', ...SCHEMA, columns: COLUMNS } }]],
