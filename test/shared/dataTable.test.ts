@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, INode, IWorkflowBase } from 'n8n-workflow';
+import type { IExecuteFunctions, IWorkflowBase } from 'n8n-workflow';
 
 import { oneOf, onTable, PAGE, type Row } from '../../nodes/shared/engine/dataTable';
 
