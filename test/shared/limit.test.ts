@@ -142,7 +142,7 @@ describe('announcements', () => {
 		expect(await announce([0, 1])).toStrictEqual([0, 1]);
 	});
 
-	test('count everything again before they refuse: calls of others have failed', async () => {
+	test('count everything again before they reject: calls of others have failed', async () => {
 		const { announce, opened, table } = await world(3, [row('sent', 1), row('open', 1)]);
 		await opened.within([0]);
 		table.edit((each) => (each['status'] === 'sent' ? undefined : each));
