@@ -88,12 +88,13 @@ async function streamingTrigger(hand: Hand, page: Page): Promise<void> {
 }
 
 /** n8n's AI Agent with OpenAI's model, after a chat trigger. */
-async function aiAgent(hand: Hand): Promise<void> {
+async function aiAgent(hand: Hand, page: Page): Promise<void> {
 	await hand.clickPlus(TRIGGER, OUTPUT);
 	await hand.choose('ai agent', 'AI Agent');
 	await hand.closePanel();
 	await hand.clickPlus('AI Agent', MODEL);
 	await hand.choose('openai', 'OpenAI Chat Model');
+	await hasCredential(page);
 	await hand.closePanel();
 }
 
@@ -255,7 +256,7 @@ const videoOf = (text: string, name: string) => async (hand: Hand, page: Page) =
 /** n8n's nearest drawing for both kinds of tools. */
 async function aiAgentWithTools(hand: Hand, page: Page): Promise<void> {
 	await chatTrigger(hand);
-	await aiAgent(hand);
+	await aiAgent(hand, page);
 	await toolNodes(hand, page, 'AI Agent');
 	await chat(hand, page, QUESTION);
 }
@@ -284,7 +285,7 @@ const DRAWINGS: readonly Drawing[] = [
 		},
 		theirs: async (hand, page) => {
 			await streamingTrigger(hand, page);
-			await aiAgent(hand);
+			await aiAgent(hand, page);
 			await chat(hand, page, 'Hello');
 		},
 	},
@@ -304,7 +305,7 @@ const DRAWINGS: readonly Drawing[] = [
 		},
 		theirs: async (hand, page) => {
 			await streamingTrigger(hand, page);
-			await aiAgent(hand);
+			await aiAgent(hand, page);
 			await simpleMemory(hand, page);
 			await chat(hand, page, 'My name is Ada.');
 			await hand.type(page.getByTestId('chat-input'), 'What is my name?');
@@ -472,7 +473,7 @@ const DRAWINGS: readonly Drawing[] = [
 		},
 		theirs: async (hand, page) => {
 			await publicChat(hand, page);
-			await aiAgent(hand);
+			await aiAgent(hand, page);
 			await simpleMemory(hand, page);
 			await publish(hand, page);
 		},
@@ -502,7 +503,7 @@ const DRAWINGS: readonly Drawing[] = [
 		},
 		theirs: async (hand, page) => {
 			await chatTrigger(hand);
-			await aiAgent(hand);
+			await aiAgent(hand, page);
 			await hand.clickPlus('AI Agent', TOOL);
 			await hand.choose('video', 'Google Gemini Tool');
 			await hand.click(page.getByTestId('parameter-input-resource'));
