@@ -9,6 +9,9 @@ import { n8nEnvironment } from './n8nEnvironment';
 import { startN8n } from './startN8n';
 import { DATABASE, newUserFolder } from './userFolder';
 
+/** Environment variables of an n8n process. */
+type Settings = Readonly<Record<string, string>>;
+
 /** A real n8n that can be killed and started again: same user folder, database and address. */
 export interface RestartableN8n {
 	readonly url: string;
@@ -21,7 +24,7 @@ export interface RestartableN8n {
 	/** Sends SIGKILL to n8n and its task runner. */
 	kill(): Promise<void>;
 	/** Starts n8n again. */
-	start(settings?: Readonly<Record<string, string>>): Promise<void>;
+	start(settings?: Settings): Promise<void>;
 	/** Changes the log from which n8n, when it starts, learns what was running. Call it between `kill` and `start`. */
 	editEventLog(edit: (lines: readonly string[]) => readonly string[]): Promise<void>;
 	/** Runs a command of n8n on its data, such as `export:entities`. Call it between `kill` and `start`. */
@@ -30,10 +33,14 @@ export interface RestartableN8n {
 	stop(): Promise<void>;
 }
 
-/** Starts n8n with default settings, without its editor. */
-export async function startRestartableN8n(): Promise<RestartableN8n> {
+/**
+ * Starts n8n with default settings, without its editor.
+ *
+ * @param always Environment variables of each start.
+ */
+export async function startRestartableN8n(always: Settings = {}): Promise<RestartableN8n> {
 	const userFolder = await newUserFolder();
-	let n8n = await startN8n({ userFolder, editor: false });
+	let n8n = await startN8n({ userFolder, settings: always, editor: false });
 	const { url } = n8n;
 	return {
 		url,
@@ -45,7 +52,7 @@ export async function startRestartableN8n(): Promise<RestartableN8n> {
 			n8n = await startN8n({
 				userFolder,
 				port: Number(new URL(url).port),
-				settings,
+				settings: { ...always, ...settings },
 				editor: false,
 			});
 		},
