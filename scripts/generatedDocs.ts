@@ -3,7 +3,6 @@ import { STATES } from '../nodes/shared/durable/states';
 import { fieldTables, sharedFieldTable } from './fieldTables';
 import { modelTable } from './modelTable';
 import { loadNode, NODE_NAMES, pageOf } from './nodePages';
-import { specificationTable } from './specificationTable';
 import { stateDiagram } from './stateDiagram';
 import { stateTable } from './stateTable';
 
@@ -20,7 +19,7 @@ export interface GeneratedPart {
 const descriptions = async () =>
 	(await Promise.all(NODE_NAMES.map(loadNode))).map(({ description }) => description);
 
-/** All generated parts: the field tables of each node that has a page, the video models, the states of a paid call and what becomes of each, and the statements of the specification. */
+/** All generated parts: the field tables of each node that has a page, the video models, the states of a paid call and what becomes of each. */
 export const GENERATED_PARTS: readonly GeneratedPart[] = [
 	...NODE_NAMES.flatMap((name) => {
 		const page = pageOf(name);
@@ -47,11 +46,6 @@ export const GENERATED_PARTS: readonly GeneratedPart[] = [
 		page: 'docs/paid-twice.md',
 		content: 'what becomes of a row',
 		build: () => Promise.resolve(stateTable()),
-	},
-	{
-		page: 'test/spec/specification.md',
-		content: 'statements',
-		build: () => Promise.resolve(specificationTable()),
 	},
 ];
 

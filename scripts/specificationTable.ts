@@ -46,5 +46,5 @@ function proofLink(proof: string): string {
 	const at = proof.indexOf(': ');
 	const kind = proof.slice(0, at);
 	const file = SHORT_NAMES[kind] ?? `${kind}.test.ts`;
-	return `[${kind}](../${file}): ${proof.slice(at + 2).replaceAll('|', '\\|')}`;
+	return `[${kind}](../test/${file}): ${proof.slice(at + 2).replaceAll('|', '\\|')}`;
 }

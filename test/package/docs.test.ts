@@ -47,7 +47,7 @@ test('a difference is told by a few words of its row', () => {
 	]);
 });
 
-const FOLDERS = ['.', 'docs', 'examples', 'emulator', 'bench', 'test/spec'];
+const FOLDERS = ['.', 'docs', 'examples', 'emulator', 'bench'];
 const DOCUMENTS = FOLDERS.flatMap((folder) =>
 	readdirSync(join(ROOT, folder))
 		.filter((file) => file.endsWith('.md'))
