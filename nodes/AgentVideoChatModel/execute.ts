@@ -57,7 +57,7 @@ export async function supplyChatModel(
 			sdk,
 			http: service.http,
 			baseUrl: service.baseUrl,
-			isKnown: run.reader === 'visitor' ? service.isKnown : undefined,
+			isKnown: run.isDrawn ? service.isKnown : undefined,
 			request: boundFields(values, service),
 			...readCall(run, values.options),
 			images: imageUrls(run, itemIndex, values.images),
@@ -173,11 +173,11 @@ export function chatModel(
 		await converse(...args).catch((error: unknown) => {
 			const failure = toNodeError(run, error, 0);
 			// n8n sends the description to a streaming chat.
-			if (run.isStreamed) throw forVisitor(failure);
+			if (run.isStreamed && run.reader === 'visitor') throw forVisitor(failure);
 			const { serviceMessage = '' } = error instanceof ServiceError ? error.details : {};
 			// With *On Error: Continue* n8n's agents and chains output nothing but the message, which a refusal has anyway.
 			const isSaid = failure.message.endsWith(`: ${oneLine(serviceMessage)}`);
-			if (isKnown === undefined && serviceMessage !== '' && !isSaid)
+			if (run.reader !== 'visitor' && serviceMessage !== '' && !isSaid)
 				failure.message += `: ${run.withoutSecrets(serviceMessage)}`;
 			throw failure;
 		});

@@ -14,7 +14,7 @@ import { memoryKeyOf } from '../shared/chat/memory';
 import { readQuestion } from '../shared/chat/messages';
 import { stopOnError } from '../shared/engine/nodeRun';
 import { isSingleOutput } from '../shared/run/toolCall';
-import { failureJson, toNodeError, visitorText } from '../shared/run/nodeErrors';
+import { failureJson, shownText, toNodeError } from '../shared/run/nodeErrors';
 import { openedRun } from '../shared/run/run';
 import { checkDrawings, checkReturns } from './drawing';
 import { agentForm } from './properties';
@@ -157,7 +157,7 @@ export function failSlots(
 		const nodeError = toNodeError(openedRun(context), error, item);
 		if (!context.continueOnFail() || isCanceled(error)) throw nodeError;
 		if (!isShown && openedRun(context).isLive)
-			showNotice(openedRun(context), item, visitorText(nodeError));
+			showNotice(openedRun(context), item, shownText(openedRun(context), nodeError));
 		const failure = failureJson(openedRun(context), nodeError, error, hasDetails);
 		if (conversation !== undefined && failure['details'] !== undefined) {
 			const { rounds, messages } = closeOpenCalls(conversation, 'the conversation failed');

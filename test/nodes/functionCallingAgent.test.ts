@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
-import { addChatTrigger, chatTrigger } from '../support/chatTrigger';
+import { addTriggers, chatTrigger } from '../support/chatTrigger';
 import {
 	allItems,
 	packageNode,
@@ -927,7 +927,7 @@ test.each([
 		'Stopped has no connection, and 1 conversation left through it. With Stopped connected, a Retry with the currently saved workflow sends them out again, free of charge',
 	],
 ])('a conversation that reaches a limit is seen by %s', async (_name, start, failure) => {
-	addChatTrigger();
+	addTriggers();
 	model = () => [call('c1', 'weather', { city: 'Rome' })];
 	const parameters = {
 		prompt: 'x',

@@ -2,7 +2,7 @@ import type { IDataObject, INode } from 'n8n-workflow';
 
 import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
 import { MEMORY_TABLE } from '../../nodes/shared/chat/memory';
-import { addChatTrigger, chatTrigger } from '../support/chatTrigger';
+import { addTriggers, chatTrigger } from '../support/chatTrigger';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
 	allItems,
@@ -21,7 +21,7 @@ let server: ScriptedServer;
 let tables: DataTables;
 let model: Model;
 
-beforeAll(addChatTrigger);
+beforeAll(addTriggers);
 
 beforeEach(async () => {
 	tables = dataTables();

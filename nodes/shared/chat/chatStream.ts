@@ -7,7 +7,7 @@ import { readResult } from '../../client/concurrency';
 import { hintMissingFiles } from '../files/download';
 import { readBatching } from '../form/callOptions';
 import { mapItems } from '../run/mapItems';
-import { toNodeError, visitorText } from '../run/nodeErrors';
+import { shownText, toNodeError } from '../run/nodeErrors';
 import type { Run } from '../run/run';
 import { begunIn, maskIn } from '../run/secrets';
 import { form } from '../form/form';
@@ -115,7 +115,7 @@ export async function withChatStream<T>(
 		return await work(sendText).catch((error: unknown) => {
 			if (run.continuesOnFail()) {
 				const failure = toNodeError(run, error, itemIndex);
-				sendText(toChatNotice(visitorText(failure)));
+				sendText(toChatNotice(shownText(run, failure)));
 			}
 			throw error;
 		});
@@ -137,7 +137,7 @@ export function showNotice(run: Run, itemIndex: number, text: string): void {
 export function showItems(run: Run, items: readonly INodeExecutionData[]): INodeExecutionData[] {
 	for (const [index, { json }] of run.isLive ? items.entries() : [])
 		if (typeof json['error'] === 'string') showNotice(run, index, json['error']);
-	const toShown = run.reader === 'visitor' ? imagesAsLinksIn : <T>(json: T) => json;
+	const toShown = run.isDrawn ? imagesAsLinksIn : <T>(json: T) => json;
 	return forVisitors(
 		run,
 		items.map((item) => ({ ...item, json: toShown(item.json) })),
@@ -153,7 +153,7 @@ export function withoutKey({ keys }: Run, text: string): string {
 
 /** The items without the API key, where a chat may show them, or a model repeat them: all of an item leaves n8n. */
 export function forVisitors(run: Run, items: readonly INodeExecutionData[]): INodeExecutionData[] {
-	if (run.reader === 'owner') return [...items];
+	if (run.reader === 'owner' && !run.isDrawn) return [...items];
 	const mask = (text: string) => withoutKey(run, text);
 	return items.map((item) => ({ ...item, json: maskIn(item.json, mask) }));
 }

@@ -80,12 +80,11 @@ export async function finishReply(
 }
 
 /**
- * The output of an item that n8n's chat may show, see `imagesAsLinks`. `content` then has the text as it was. A streaming chat
- * has the text already.
+ * The output of an item that a page may draw, see `imagesAsLinks`. `content` then has the text as it was.
  */
-function forChat({ reader, isStreamed }: Run, result: JsonObject, isKnown: IsKnown): JsonObject {
+function forChat({ isDrawn }: Run, result: JsonObject, isKnown: IsKnown): JsonObject {
 	const { output: content } = result;
-	if (isStreamed || reader !== 'visitor') return result;
+	if (!isDrawn) return result;
 	// Without a text the chat shows all of it.
 	if (typeof content !== 'string' || content === '') return imagesAsLinksIn(result, isKnown);
 	const output = imagesAsLinks(content, isKnown);
