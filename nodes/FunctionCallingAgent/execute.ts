@@ -123,7 +123,7 @@ async function ask(
 		const keep = (ended: Conversation) => {
 			slot.ended = ended;
 		};
-		const reply = { ...slot, options: settings.options, conversation: next, keep };
+		const reply = { ...slot, options: settings.options, conversation: next, keep, sendText };
 		if (phase.kind === 'answered')
 			slot.answer = await finishReply(run, completion, 'agent', reply);
 		else if (phase.kind === 'stopped') keep(next);

@@ -42,7 +42,10 @@ export async function runSuperAssistant(run: Run): Promise<INodeExecutionData[][
 		const make = async () => (await paid.make(item, send))!;
 		const key = plan.session.key ?? plan.session.id ?? '';
 		const { result } = await sessions.once(item, key, make);
-		return await finishReply(run, judge(result, 'assistant'), 'assistant', plan);
+		return await finishReply(run, judge(result, 'assistant'), 'assistant', {
+			...plan,
+			sendText,
+		});
 	};
 	try {
 		return await mapChats(run, work, () => {

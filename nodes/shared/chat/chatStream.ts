@@ -75,6 +75,9 @@ export async function mapChats(
 	return [forVisitors(run, items)];
 }
 
+/** Ends what a chat shows of a reply before its error: n8n's page appends the error to it. */
+const BROKEN_OFF = ' […]\n\n';
+
 /**
  * Runs `work` with a function that sends text to n8n's chat, or to the streaming webhook of this execution.
  *
@@ -95,6 +98,8 @@ export async function withChatStream<T>(
 	const toShown = shownInStream(run.keys, isKnown);
 	let buffered = '';
 	let isDue = false;
+	/** The last text that is shown. */
+	let last = '';
 
 	function flush(): void {
 		isDue = false;
@@ -102,8 +107,11 @@ export async function withChatStream<T>(
 		buffered = '';
 	}
 	function sendText(text: string): void {
-		const shown = toShown(text);
+		add(toShown(text));
+	}
+	function add(shown: string): void {
 		buffered += shown;
+		last = shown === '' ? last : shown;
 		// n8n's chat page drops chunks of white space only: they are sent with the text that follows.
 		if (isDue || !/\S/.test(shown)) return;
 		isDue = true;
@@ -116,11 +124,14 @@ export async function withChatStream<T>(
 			if (run.continuesOnFail()) {
 				const failure = toNodeError(run, error, itemIndex);
 				sendText(toChatNotice(shownText(run, failure)));
+			} else {
+				add(toShown('', true));
+				if (last !== '' && !last.endsWith('\n\n')) add(BROKEN_OFF);
 			}
 			throw error;
 		});
 	} finally {
-		buffered += toShown('', true);
+		add(toShown('', true));
 		flush();
 		run.sendChunk('end', itemIndex);
 	}

@@ -19,6 +19,7 @@ import { adviceOf } from '../run/advice';
 import { forTools } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
 import type { Run } from '../run/run';
+import type { SendText } from './chatStream';
 import type { Output, replyOptions } from './properties';
 
 /** What is said below the output of a reply that is an answer in part only. */
@@ -26,8 +27,8 @@ const PARTLY: Readonly<Partial<Record<Form, string>>> = {
 	cut: `The reply was cut off (finish_reason tells why). ${adviceOf('shortenReply')}`,
 	work: 'The service has run tools, but has not answered in words. Output: Detailed has their results',
 };
-/** What stands in a memory behind a reply that was cut off. */
-const CUT_MARK = '\n\n[The reply was cut off here]';
+/** What stands behind a reply that was cut off, in a memory and where a page shows it. */
+export const CUT_MARK = '\n\n[The reply was cut off here]';
 
 /** What an item wants of its reply: how much of it, in which format, and with which files. */
 interface ReplyOptions {
@@ -36,6 +37,8 @@ interface ReplyOptions {
 	readonly options: ValuesOf<typeof replyOptions>;
 	/** The conversation with the reply, and what keeps it. */
 	readonly conversation?: Conversation | undefined;
+	/** Shows text in a chat that streams. */
+	readonly sendText?: SendText | undefined;
 	readonly keep?: (conversation: Conversation) => Promise<void> | void;
 }
 
@@ -48,11 +51,13 @@ export async function finishReply(
 	run: Run,
 	reply: JudgedReply,
 	node: Exclude<Taker, 'model'>,
-	{ format, output, options, conversation, keep }: ReplyOptions,
+	{ format, output, options, conversation, keep, sendText }: ReplyOptions,
 ): Promise<INodeExecutionData> {
 	const form = formOf(reply, node);
 	const partly = PARTLY[form];
 	if (partly !== undefined) run.hint(partly);
+	const mark = form === 'cut' ? CUT_MARK : '';
+	sendText?.(mark);
 	const json = readJsonReply(reply, format, node);
 	const { baseUrl: base, isKnown } = run.service();
 	const shown = { json, details: output === 'detailed', taker: node, base };
@@ -63,7 +68,7 @@ export async function finishReply(
 		output === 'raw'
 			? // The output of an agent has more than the last response.
 				asJson(node === 'agent' ? { response: reply } : reply)
-			: forTools(run.isTool, node, forChat(run, toChatResult(reply, shown), isOurs));
+			: forTools(run.isTool, node, forChat(run, toChatResult(reply, shown), isOurs, mark));
 	if (conversation !== undefined)
 		await keep?.(form === 'cut' ? withCutMark(conversation) : conversation);
 
@@ -80,14 +85,14 @@ export async function finishReply(
 }
 
 /**
- * The output of an item that a page may draw, see `imagesAsLinks`. `content` then has the text as it was.
+ * The output of an item that a page may draw, see `imagesAsLinks`, with a mark behind it. `content` then has the text as it was.
  */
-function forChat({ isDrawn }: Run, result: JsonObject, isKnown: IsKnown): JsonObject {
+function forChat({ isDrawn }: Run, result: JsonObject, isKnown: IsKnown, mark: string): JsonObject {
 	const { output: content } = result;
 	if (!isDrawn) return result;
 	// Without a text the chat shows all of it.
 	if (typeof content !== 'string' || content === '') return imagesAsLinksIn(result, isKnown);
-	const output = imagesAsLinks(content, isKnown);
+	const output = imagesAsLinks(content, isKnown) + mark;
 	return output === content ? result : { ...result, output, content };
 }
 
