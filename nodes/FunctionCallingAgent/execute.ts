@@ -1,6 +1,6 @@
 import type { EngineResponse, IExecuteFunctions, NodeOutput } from 'n8n-workflow';
 
-import { applyReply, openCalls, type Conversation } from '../client/chat/conversation';
+import { applyReply, endedCalls, openCalls, type Conversation } from '../client/chat/conversation';
 import { progressLine } from '../client/chat/toolProgress';
 import { laterToolChoice } from '../client/chat/requestFields';
 import { judge } from '../client/chat/verdict';
@@ -108,13 +108,17 @@ async function ask(
 	const conversation = slot.conversation!;
 	const { tools = [], fallbacks, format } = slot;
 	const send = async (sendText?: SendText) => {
+		for (const { name, failed } of endedCalls(conversation)) {
+			const status = failed === true ? 'failed' : 'success';
+			sendText?.(toChatNotice(progressLine({ type: 'tool_calls', tool: name, status })));
+		}
 		const later = conversation.rounds === 0 ? {} : laterToolChoice(slot.request!);
 		const toolFields = tools.length === 0 ? { tool_choice: undefined } : { tools, ...later };
 		const request = { ...slot.request, ...toolFields, messages: conversation.messages };
 		const options = { ...settings, format, fallbacks, sendText };
 		const completion = judge(await askForReply(run, request, 'agent', options), 'agent');
 		const next = applyReply(conversation, completion, tools, settings.options);
-		for (const { name } of settings.streaming === 'text' ? [] : openCalls(next)) {
+		for (const { name } of openCalls(next)) {
 			const line = progressLine({ type: 'tool_start', tool: name, offset_ms: 0 });
 			sendText?.(toChatNotice(line));
 		}

@@ -125,7 +125,7 @@ export const agentForm = form({
 		default: 'oneAtATime',
 	}),
 	// Not Collect: a reply with tool calls is never shown in one piece.
-	...replyFields('collect'),
+	...replyFields,
 	options: options({
 		...replyOptions,
 		maxRounds: count('Maximum Rounds', {

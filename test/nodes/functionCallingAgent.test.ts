@@ -975,6 +975,6 @@ test.each(['chatCompletion', 'functionCallingAgent'])(
 		);
 		expect(requests()).toHaveLength(3);
 		const text = chunks.map(({ content = '' }) => content).join('');
-		expect(text.trim()).toMatch(/^> Running weather\s+It is mild$/);
+		expect(text.trim()).toMatch(/^> Running weather\s+> Finished weather\s+It is mild$/);
 	},
 );

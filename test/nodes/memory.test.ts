@@ -103,7 +103,7 @@ describe('Chat Completion', () => {
 	});
 
 	test.each([
-		['streamed', { streaming: 'collect' }],
+		['streamed', { streaming: 'auto' }],
 		['in one piece', { streaming: 'off' }],
 	])('sends the earlier messages and replies of the chat, %s', async (_name, parameters) => {
 		for (const text of ['one', 'two', 'three']) await chat(text, { parameters });

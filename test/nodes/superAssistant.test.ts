@@ -446,8 +446,8 @@ describe('sessions', () => {
 });
 
 describe('a chat that streams', () => {
-	const live = async (parameters: object = {}) => {
-		const { chunks } = await assist({ streaming: true, parameters: { ...parameters } });
+	const live = async () => {
+		const { chunks } = await assist({ streaming: true });
 		return chunks.map(({ type, content }) => (type === 'item' ? content : `<${type}>`));
 	};
 
@@ -457,10 +457,6 @@ describe('a chat that streams', () => {
 			'\n\n> Running search: {"query":"n8n"}\n\nLook: \n\n> Finished search in 1s\n\ndone',
 			'<end>',
 		]);
-	});
-
-	test('shows text only when the option says so', async () => {
-		expect(await live({ streaming: 'text' })).toStrictEqual(['<begin>', 'Look: done', '<end>']);
 	});
 });
 

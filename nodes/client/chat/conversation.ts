@@ -113,6 +113,13 @@ export function openCalls({ calls, phase }: Conversation): CallRecord[] {
 	return phase.kind === 'calling' ? calls.filter(({ result }) => result === undefined) : [];
 }
 
+/** The tool calls of the last reply that have been executed. */
+export function endedCalls({ calls, rounds }: Conversation): CallRecord[] {
+	const isEnded = ({ round, startedAtMs, result }: CallRecord) =>
+		round === rounds && startedAtMs !== undefined && result !== undefined;
+	return calls.filter(isEnded);
+}
+
 /**
  * Reducer: records the start of a tool call.
  *

@@ -46,7 +46,7 @@ export function showReply(
 	};
 }
 
-const { streaming, output } = form(replyFields()).fields;
+const { streaming, output } = form(replyFields).fields;
 
 /**
  * Runs `work` for each input item of a chat node. A live chat shows one reply after the other, so that texts do not mix.
@@ -60,8 +60,7 @@ export async function mapChats(
 	onSuccess: () => void,
 ): Promise<INodeExecutionData[][]> {
 	const readOptions = () => {
-		const isHidden = ['collect', 'off'].includes(streaming.read(run, 0));
-		const live = !isHidden && run.isLive;
+		const live = run.isLive && streaming.read(run, 0) !== 'off';
 		const hasDetails = (item: number) => output.read(run, item) !== 'simple';
 		const batching = { ...readBatching(run), ...(live && { concurrency: 1 }) };
 		return { ...batching, hasDetails, live };
