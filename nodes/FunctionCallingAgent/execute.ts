@@ -9,7 +9,7 @@ import { isCanceled } from '../client/errors';
 import { askForReply } from '../shared/chat/askForReply';
 import { toChatNotice, withChatStream, type SendText } from '../shared/chat/chatStream';
 import { finishReply } from '../shared/chat/finishReply';
-import { rememberInOrder } from '../shared/chat/memory';
+import { remember } from '../shared/chat/memory';
 import { ignoreAlwaysOutputData, sourceOf } from '../shared/engine/nodeRun';
 import { restOf } from '../shared/engine/rest';
 import { eventLoopTurn } from '../shared/engine/clock';
@@ -80,8 +80,6 @@ export async function runAgent(
 		failSlots(context, going, error);
 		return emit(context, state);
 	} finally {
-		for (const { slots } of batches)
-			await rememberInOrder(openedRun(context), slots, hasOutcome);
 		if (state.batches.length + state.lost.length === 0) stored.clear();
 	}
 }
@@ -120,13 +118,13 @@ async function ask(
 		}
 		const { phase } = next;
 		if (phase.kind === 'stopped') sendText?.(toChatNotice(STOPPED_TEXTS[phase.reason]));
-		const keep = (ended: Conversation) => {
-			slot.ended = ended;
+		const keep = async (ended: Conversation) => {
+			await remember(run, slot.memory, ended);
 		};
 		const reply = { ...slot, options: settings.options, conversation: next, keep };
 		if (phase.kind === 'answered')
 			slot.answer = await finishReply(run, completion, 'agent', reply);
-		else if (phase.kind === 'stopped') keep(next);
+		else if (phase.kind === 'stopped') await keep(next);
 		slot.conversation = next;
 	};
 	await withChatStream(run, slot.item, run.isLive, send).catch((error: unknown) => {

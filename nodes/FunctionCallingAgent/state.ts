@@ -1,16 +1,11 @@
 import type { IExecuteFunctions, INodeExecutionData, ISourceData } from 'n8n-workflow';
 
-import {
-	closeOpenCalls,
-	openCalls,
-	type CallRecord,
-	type Conversation,
-} from '../client/chat/conversation';
+import { closeOpenCalls, openCalls, type CallRecord } from '../client/chat/conversation';
 import { settled } from '../client/concurrency';
 import { isCanceled } from '../client/errors';
 import { asJson, objectOf } from '../client/json';
 import { showNotice } from '../shared/chat/chatStream';
-import { memoryKeyOf } from '../shared/chat/memory';
+import { memoryKeyOf, recall } from '../shared/chat/memory';
 import { readQuestion } from '../shared/chat/messages';
 import { stopOnError } from '../shared/engine/nodeRun';
 import { isSingleOutput } from '../shared/run/toolCall';
@@ -61,8 +56,6 @@ export interface ConversationSlot extends Partial<Awaited<ReturnType<typeof read
 	readonly files: NonNullable<INodeExecutionData['binary']>;
 	/** The same of its last result. */
 	returned?: { readonly arrival: number; readonly item: number };
-	/** The conversation to remember, until that is done. */
-	ended?: Conversation;
 	/** The output item of the answer. */
 	answer?: Pick<INodeExecutionData, 'json' | 'binary'>;
 	/** The output of a failed item, with *On Error: Continue*. */
@@ -123,8 +116,10 @@ async function readSlot(context: IExecuteFunctions, item: number, toolNodes: Too
 	const { output } = values;
 	const own = readTools(values, toolNodes);
 	const key = memoryKeyOf(openedRun(context), item, values);
+	const { asked, ...question } = readQuestion(openedRun(context), item, values);
 	return {
-		...(await readQuestion(openedRun(context), item, key, values)),
+		...question,
+		...(await recall(openedRun(context), key, values.options.memoryMessages, asked)),
 		/** The fields of the item, for the expressions of connected tool nodes; empty if there are none. */
 		json: declarations.length > 0 ? context.getInputData()[item]!.json : {},
 		/** Those that run in branches, then those of the connected tool nodes. */

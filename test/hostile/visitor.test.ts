@@ -317,10 +317,10 @@ describe('the owner reads the details of an error', () => {
 });
 
 test.each<[type: string, parameters: IDataObject, words: string]>([
-	['chatCompletion', { ...ASK, memory: 'chat' }, 'Memory cannot be read'],
-	['functionCallingAgent', { ...ASK, memory: 'chat' }, 'Memory cannot be read'],
-	['superAssistant', ASSIST, 'Session cannot be remembered'],
-	['superAssistant', { ...ASSIST, ...byKey }, 'Session cannot be remembered'],
+	['chatCompletion', { ...ASK, memory: 'chat' }, 'Memory cannot be used'],
+	['functionCallingAgent', { ...ASK, memory: 'chat' }, 'Memory cannot be used'],
+	['superAssistant', ASSIST, 'Session cannot be used'],
+	['superAssistant', { ...ASSIST, ...byKey }, 'Session cannot be used'],
 	[
 		'createVideo',
 		{ prompt: 'A kite', options: { idempotencyKey: 'kite-1' } },

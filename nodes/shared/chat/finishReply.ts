@@ -36,7 +36,7 @@ interface ReplyOptions {
 	readonly options: ValuesOf<typeof replyOptions>;
 	/** The conversation with the reply, and what keeps it. */
 	readonly conversation?: Conversation | undefined;
-	readonly keep?: (conversation: Conversation) => Promise<void> | void;
+	readonly keep?: (conversation: Conversation) => Promise<void>;
 }
 
 /**
