@@ -120,7 +120,7 @@ it.each([
 		'ada: one',
 		/Memory is set, but/,
 	],
-	['no session key', {}, ': one', /No session ID|session/i],
+	['no session key', {}, ': one', /sub-node Memory – Key parameter is empty/],
 ])(
 	'%s is an error before anything is paid',
 	async (_name, parameters, line, message) => {
