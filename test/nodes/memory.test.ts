@@ -195,6 +195,42 @@ describe('Chat Completion', () => {
 		expect(turns()).toHaveLength(4);
 	});
 
+	test('a message that was stopped as it waited for the one before it is not sent', async () => {
+		let save: (() => void) | undefined;
+		const saving = new Promise<void>((resolve) => {
+			save = resolve;
+		});
+		const slow: DataTables = {
+			...tables,
+			executeWorkflow: async (info, ...more) => {
+				if (info.code!.nodes[1]!.parameters['operation'] === 'insert') await saving;
+				return await tables.executeWorkflow(info, ...more);
+			},
+		};
+		const first = chat('one', { tables: slow });
+		let second: ReturnType<typeof chat> | undefined;
+		let cancel: (() => void) | undefined;
+		await new Promise<void>((begun) => {
+			second = chat('two', {
+				parameters: { streaming: 'auto' },
+				streaming: true,
+				onChunk: () => {
+					begun();
+				},
+				onStart: (stop) => {
+					cancel = stop;
+				},
+			});
+		});
+		await new Promise(setImmediate);
+		cancel!();
+		save!();
+		await first;
+		expect((await second!).status).toBe('canceled');
+		await chat('three');
+		expect(sent().map((messages) => messages.at(-1)!.content)).toStrictEqual(['one', 'three']);
+	});
+
 	test('a turn that another process writes in the meantime is remembered, too', async () => {
 		await chat('one');
 		const [row] = tables.rows;
