@@ -10,13 +10,13 @@ import { askForReply } from '../shared/chat/askForReply';
 import { toChatNotice, withChatStream, type SendText } from '../shared/chat/chatStream';
 import { finishReply } from '../shared/chat/finishReply';
 import { rememberInOrder } from '../shared/chat/memory';
-import { ignoreAlwaysOutputData, sourceOf } from '../shared/engine/nodeRun';
+import { ignoreAlwaysOutputData, runDataOf, sourceOf } from '../shared/engine/nodeRun';
 import { restOf } from '../shared/engine/rest';
 import { eventLoopTurn } from '../shared/engine/clock';
 import { nodeState } from '../shared/run/nodeContext';
 import { stoppingError } from '../shared/run/nodeErrors';
 import { openedRun } from '../shared/run/run';
-import { emit, hasOutcome, requestToolNodes, STOPPED_TEXTS } from './outputs';
+import { emit, hasOutcome, requestToolNodes, STOPPED_TEXTS, toBranchText } from './outputs';
 import {
 	askingSlots,
 	branchCalls,
@@ -49,9 +49,12 @@ export async function runAgent(
 		const rest = restOf(context);
 		if (rest.kind === 'later') return null;
 		if (rest.kind === 'end') {
+			const calls = branchCalls(state);
+			const ran = toBranchText(context.getNode().name, runDataOf(context) ?? {}, calls);
+			const note = [rest.note, ran].filter(Boolean).join('. ');
 			if (!context.continueOnFail())
-				throw stoppingError(openedRun(context), rest.error, rest.note);
-			failSlots(context, slotsOf(branchCalls(state)), rest.own);
+				throw stoppingError(openedRun(context), rest.error, note);
+			failSlots(context, slotsOf(calls), rest.own);
 		} else if (rest.kind === 'retry') {
 			state.arrivals.push(sourceOf(context));
 			batches.push({ settings: undefined, slots: state.lost });
@@ -65,10 +68,14 @@ export async function runAgent(
 			await receive(context, state);
 		}
 		for (const batch of batches) {
-			const one = (slot: ConversationSlot) => ask(context, batch, slot);
 			for (let slots = askingSlots(batch); slots.length > 0; slots = askingSlots(batch)) {
 				const limit = openedRun(context).isLive ? 1 : batch.settings!.options.concurrency;
-				await mapConcurrent(slots, limit, one, eventLoopTurn);
+				await mapConcurrent(
+					slots,
+					limit,
+					(slot) => ask(context, batch, slot),
+					eventLoopTurn,
+				);
 			}
 		}
 		return requestToolNodes(state) ?? emit(context, state);

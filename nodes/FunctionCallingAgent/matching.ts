@@ -5,7 +5,8 @@
  * 1. The ways: the runs that the items come from are followed backwards by their sources, to outputs of this node or to where
  *    the execution began. Loop Over Items and other agents keep items of earlier runs: those are followed, too, but only for
  *    calls, never for questions.
- * 2. No call on the ways: every item is a question. Nothing that came through a tool output is one.
+ * 2. No call on the ways: every item is a question. Nothing that came through a tool output is one, nor what a Merge has put
+ *    beside it: that comes once, and not with the next call.
  * 3. Otherwise an item names its call by `tool_call`, or by n8n's own item linking, of which any error means that it has no
  *    single link. Both count only for a call on the ways. If they name two calls, the item is lost.
  * 4. Behind a node that runs foreign code once for several items n8n links by position: there only `tool_call` counts.
@@ -29,10 +30,11 @@ const FIELDS = Object.keys(TYPES) as (keyof typeof TYPES)[];
  * - `question`, which begins a conversation;
  * - `result`: the result of the one call;
  * - `late`: every call that it may come from has its result;
- * - `lost`: it may belong to any of the calls, as it has lost its link, or `tool_call` contradicts the link.
+ * - `lost`: it may belong to any of the calls, as it has lost its link, or `tool_call` contradicts the link;
+ * - `mixed`: a Merge has put a result and items from outside the loop together, which come once and not with the next call.
  */
 export interface Match {
-	readonly kind: 'question' | 'result' | 'late' | 'lost';
+	readonly kind: 'question' | 'result' | 'late' | 'lost' | 'mixed';
 	/** The open calls that it may belong to; a lost item of a run without any has none. */
 	readonly calls: readonly Call[];
 	/** Why the item of a result is none. */
@@ -49,10 +51,11 @@ export function matchItems(arrival: Arrival, open: readonly Call[]): Match[] {
 	const { items, name, linkedItem } = arrival;
 	const { calls, isCalled, asked, isForeign, errors } = waysOf(arrival, open);
 	if (calls.length === 0) return items.map(() => ({ kind: 'question', calls: [] }));
+	const left = calls.flatMap(({ call }) => call ?? []);
+	if (isCalled && asked.size > 0) return items.map(() => ({ kind: 'mixed', calls: left }));
 	const byItem = new Map(calls.map((each) => [each.item, each]));
 	// Of two with the same name the nearest counts.
 	const byName = new Map(calls.map((each) => [each.name, each] as const).reverse());
-	const left = calls.flatMap(({ call }) => call ?? []);
 	const [first] = calls.filter(({ call }) => call !== undefined);
 	const isOne = left.length === 1 && calls.filter(({ run }) => run === first!.run).length === 1;
 	const only = isOne && asked.size === 0 ? first : undefined;
@@ -69,7 +72,7 @@ export function matchItems(arrival: Arrival, open: readonly Call[]): Match[] {
 			return { kind: 'result', calls: [named.call], error };
 		}
 		if (named || (isCalled && left.length === 0)) return { kind: 'late', calls: [] };
-		const isQuestion = !isCalled && [...asked].some((node) => linkTo(node, index));
+		const isQuestion = [...asked].some((node) => linkTo(node, index));
 		return { kind: isQuestion ? 'question' : 'lost', calls: isQuestion ? [] : left };
 	});
 }

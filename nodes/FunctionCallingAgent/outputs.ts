@@ -1,4 +1,4 @@
-import type { EngineRequest, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { EngineRequest, IExecuteFunctions, INodeExecutionData, IRunData } from 'n8n-workflow';
 
 import { applyStarted, type CallRecord, type StopReason } from '../client/chat/conversation';
 import type { Advice } from '../client/errors';
@@ -13,6 +13,7 @@ import { FIRST_TOOL } from '../shared/run/toolCall';
 import { openedRun } from '../shared/run/run';
 import { ANSWER, readDrawing, STOPPED } from './drawing';
 import { placeOf, toCallJson } from './matching';
+import { ranBehind } from './runs';
 import {
 	branchCalls,
 	dueCalls,
@@ -134,10 +135,13 @@ export function emit(
 	const isUnseen = stopped.length > 0 && !isConnected(context, STOPPED);
 	if (isUnseen) openedRun(context).hint(UNSEEN.join(' Stopped, '));
 	const hasLostErrors = hasErrorOutput && slotsOf(due).some(({ failure }) => failure);
-	if (hasLostErrors && !isConnected(context, readDrawing(context)?.errorOutput ?? ANSWER))
+	if (
+		hasLostErrors &&
+		!isConnected(context, readDrawing(context).errorOutputOf(context.getNode()))
+	)
 		openedRun(context).hint(UNSEEN.join(' Error, '));
-	const isSeen = () => openedRun(context).reader === 'visitor' && !isConnected(context, ANSWER);
-	const isLost = isUnseen && !isSeen() && !context.continueOnFail();
+	const isRead = openedRun(context).reader === 'visitor' && !isConnected(context, ANSWER);
+	const isLost = isUnseen && !isRead && !context.continueOnFail();
 	if (isLost) state.lost = [...state.lost, ...stopped];
 	planEnd(context, state, called.length > 0);
 	hintMissingFiles(openedRun(context), outputs.flat(), 'media');
@@ -157,7 +161,9 @@ export function emit(
 function planEnd(context: IExecuteFunctions, state: AgentState, calledNow: boolean): void {
 	const { destination } = workflowOf(context);
 	// "Execute step" on a node of a branch ends before the result comes back.
-	const isStep = destination !== undefined && readDrawing(context)?.inside.has(destination);
+	const isStep =
+		destination !== undefined &&
+		readDrawing(context).inside(context.getNode()).has(destination);
 	const calls = branchCalls(state);
 	const tools = toolsOf(calls);
 	if (calledNow) {
@@ -194,6 +200,17 @@ function openEnd(calls: readonly Call[]) {
 		advice: 'The branch has ended before it reached this node again. Switch on Always Output Data in the settings of its last node, connect every output of its nodes, error outputs as well, and let no Merge wait for two ways of which only one has items',
 		retry: 'Retry sends these calls out again, and asks the model for nothing twice',
 	};
+}
+
+/** Which nodes have run in the branches of these calls, for the error of the end. */
+export function toBranchText(name: string, runs: IRunData, calls: readonly Call[]): string {
+	const places = new Map(calls.map(({ record }) => [record.name, record.place!.split('/')]));
+	const texts = [...places].map(([tool, [run, output]]) => {
+		const start = { node: name, run: Number(run), output: Number(output) };
+		const nodes = [...ranBehind(runs, start)];
+		return `In the branch of ${tool} ran: ${nodes.join(', ') || 'nothing'}`;
+	});
+	return texts.join('. ');
 }
 
 /** The end of an execution in which conversations were lost at Stopped. */

@@ -1,5 +1,6 @@
 import type { IPairedItemData } from 'n8n-workflow';
 
+import { InputError } from '../client/errors';
 import { asksPerson, batchOutput, LOOP } from '../shared/engine/workflow';
 import { isToolOutput } from '../shared/run/toolCall';
 import { itemsAt, keyOf, sourcesOf, toRef, toRefs, type Arrival, type RunRef } from './runs';
@@ -68,4 +69,21 @@ export function countReturns({ runs, nodes, name, isOwn, source, items }: Arriva
 		length = ended.length;
 		ways = outcomes.flatMap(before);
 	}
+}
+
+/** How often in a row an outcome may lead back. */
+const MAX_RETURNS = 10;
+const ENDED = 'Use Loop Over Items for a list, or an IF with an exit';
+const ENDED_ERRORS = 'Lead its errors to an IF with an exit, or to nodes that do not lead back';
+
+/**
+ * Ends what the drawing does not.
+ *
+ * @throws InputError when an outcome has led back too often.
+ */
+export function checkReturns({ times, failures }: ReturnType<typeof countReturns>): void {
+	if (times <= MAX_RETURNS) return;
+	const problem = `has led back to the input ${MAX_RETURNS} times in a row`;
+	const hint = failures > MAX_RETURNS ? ENDED_ERRORS : ENDED;
+	throw new InputError('Answer, Stopped or Error', problem, hint);
 }

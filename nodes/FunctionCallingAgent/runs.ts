@@ -66,3 +66,20 @@ export function toRef(source: ISourceData): RunRef {
 export function keyOf({ node, run, output }: RunRef): string {
 	return `${node} ${run}/${output}`;
 }
+
+/** The nodes that have run behind an output of a run, before the node of that run itself. */
+export function ranBehind(runs: IRunData, start: RunRef): Set<string> {
+	const found = new Map([[keyOf(start), start]]);
+	// A map can grow while it is iterated.
+	for (const ref of found.values())
+		for (const [node, ran] of Object.entries(runs))
+			for (const [run, { source }] of node === start.node ? [] : ran.entries()) {
+				const isNext = toRefs(source).some((from) =>
+					ref === start
+						? keyOf(from) === keyOf(ref)
+						: from.node === ref.node && from.run === ref.run,
+				);
+				if (isNext) found.set(keyOf({ node, run, output: 0 }), { node, run, output: 0 });
+			}
+	return new Set([...found.values()].slice(1).map(({ node }) => node));
+}

@@ -16,8 +16,9 @@ import { stopOnError } from '../shared/engine/nodeRun';
 import { isSingleOutput } from '../shared/run/toolCall';
 import { failureJson, toNodeError, visitorText } from '../shared/run/nodeErrors';
 import { openedRun } from '../shared/run/run';
-import { checkDrawings, checkReturns } from './drawing';
+import { checkDrawings } from './drawing';
 import { agentForm } from './properties';
+import { checkReturns } from './returns';
 import { readToolNodes, readTools, type ToolNodes } from './tools';
 
 /**

@@ -22,8 +22,17 @@ import {
 } from './state';
 import { ENVELOPE } from './tools';
 
-const KEEP_LINKING =
-	'Keep item linking in the branch (Code nodes: return pairedItem, or tool_call with each item), or set Run Tool Calls to One at a Time';
+/** What is wrong with items that are no results, and what helps. */
+const LOST = {
+	lost: [
+		'came back without the link to their tool call',
+		'Keep item linking in the branch (Code nodes: return pairedItem, or tool_call with each item), or set Run Tool Calls to One at a Time',
+	],
+	mixed: [
+		'came back together with items that no tool call brings',
+		'Those come once, and not again with the next call. Read them by an expression such as {{ $("name of the node").all() }}, or in a sub-workflow',
+	],
+} as const;
 
 const SAME = 'The result is the arguments of the call: no node has changed them in the branch of';
 
@@ -38,12 +47,16 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 	const arrival = state.arrivals.length + 1;
 	const open = branchCalls(state);
 	const matches = matchItems(arrived, open);
-	const lost = matches.filter(({ kind }) => kind === 'lost');
-	const problem = `came back without the link to their tool call (from ${source?.previousNode})`;
-	const error = new InputError('Tool results', problem, KEEP_LINKING);
-	const failing = slotsOf(lost.flatMap(({ calls }) => calls));
-	if (lost.length > 0 && failing.length === 0) throw error;
-	failSlots(context, failing, error);
+	for (const kind of ['lost', 'mixed'] as const) {
+		const lost = matches.filter((match) => match.kind === kind);
+		if (lost.length === 0) continue;
+		const [problem, hint] = LOST[kind];
+		const where = `${problem} (from ${source?.previousNode})`;
+		const error = new InputError('Tool results', where, hint);
+		const failing = slotsOf(lost.flatMap(({ calls }) => calls));
+		if (failing.length === 0) throw error;
+		failSlots(context, failing, error);
+	}
 
 	for (const call of open) {
 		const isResult = ({ kind, calls }: Match) => kind === 'result' && calls[0] === call;

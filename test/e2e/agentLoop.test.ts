@@ -305,7 +305,8 @@ const OUTSIDE: Wires = {
 	weather: [['Both']],
 	Both: [['Agent']],
 };
-const ONCE = /^Agent: Both gets items of Reference, which no tool call brings\b.*\$\("Reference"\)/;
+const TOGETHER =
+	/^Agent: (Tool results came back together with items that no tool call brings|Tool weather returned no item)\b/;
 const byFields = (joinMode: string) => ({
 	mode: 'combine',
 	combineBy: 'combineByFields',
@@ -326,8 +327,6 @@ const joined = (both: ReturnType<typeof merge>, more: Partial<Row> = {}) => ({
 	wires: JOINED,
 	...more,
 });
-const SHORT =
-	/^Agent: Both outputs nothing before it has items at each input, and a call of Tool weather\b.*Append/;
 const position = (options: object = {}) => ({
 	mode: 'combine',
 	combineBy: 'combineByPosition',
@@ -346,8 +345,11 @@ const second = (name: string, tools: readonly string[], more: object = {}) => ({
 const TWO_AGENTS: Wires = { Start: [['Questions']], Questions: [['Agent', 'Other']] };
 const SHARED = /^(Agent: Tool weather|Other: Tool \w+) shares the node \w+ with the agent \w+\b/;
 
-/** Drawings that cannot work. No request leaves the node. */
-const REFUSED: readonly [string, Row, RegExp][] = [
+const NO_ITEM =
+	/^Agent: Tool weather returned no item for 1 call\b.*In the branch of weather ran: weather$/;
+
+/** Drawings that bring no result, which the end of the execution or the arrival shows after one request. */
+const PAID_ONCE: readonly [string, Row, RegExp][] = [
 	...(
 		[
 			['Append', merge({ mode: 'append' })],
@@ -369,7 +371,7 @@ const REFUSED: readonly [string, Row, RegExp][] = [
 	).map(([name, both]): [string, Row, RegExp] => [
 		`${name} with reference rows from outside`,
 		{ nodes: [WEATHER, ROWS, both], wires: OUTSIDE },
-		ONCE,
+		TOGETHER,
 	]),
 	[
 		'Append with reference rows, which pass a disabled node, at its first input',
@@ -382,20 +384,7 @@ const REFUSED: readonly [string, Row, RegExp][] = [
 				weather: [['Both#1']],
 			},
 		},
-		/^Agent: Both gets items of Skipped, which no tool call brings\b/,
-	],
-	[
-		'Append with reference rows at the input of the calls',
-		{
-			nodes: [WEATHER, ROWS, noOp('Other'), merge({})],
-			wires: {
-				...OUTSIDE,
-				Reference: [['Both']],
-				weather: [['Both', 'Other']],
-				Other: [['Both#1']],
-			},
-		},
-		ONCE,
+		TOGETHER,
 	],
 	[
 		'Append of three inputs with reference rows at the last',
@@ -409,7 +398,60 @@ const REFUSED: readonly [string, Row, RegExp][] = [
 				Two: [['Both#1']],
 			},
 		},
-		ONCE,
+		TOGETHER,
+	],
+	...(
+		[
+			['Combine by position', merge(position())],
+			['Combine All', merge({ mode: 'combine', combineBy: 'combineAll' })],
+			['Combine, keep matches', merge(byFields('keepMatches'))],
+			['Combine, enrich input 1', merge(byFields('enrichInput1'))],
+			['Choose Branch', merge({ mode: 'chooseBranch' })],
+		] as const
+	).map(([name, both]): [string, Row, RegExp] => [`${name} of two tools`, joined(both), NO_ITEM]),
+	[
+		'Combine by position of two tools, all at once',
+		joined(merge(position()), { parameters: ALL_AT_ONCE }),
+		NO_ITEM,
+	],
+	[
+		'Combine by position of two tools, v0',
+		joined(merge(position()), { executionOrder: 'v0' }),
+		NO_ITEM,
+	],
+	[
+		'Combine by position with one connection',
+		{ nodes: [WEATHER, merge(position())], wires: { weather: [['Both']], Both: [['Agent']] } },
+		NO_ITEM,
+	],
+];
+
+it.each(PAID_ONCE)(
+	'fails after one request: %s',
+	async (name, row, message) => {
+		const drawing = { tools: ['weather'], questions: ['Rome, Oslo'], ...row };
+		const execution = await agent.runWorkflow(draw(name, drawing));
+		expect({
+			failure: failureOf(execution),
+			requests: agent.model.requests.length,
+		}).toStrictEqual({ failure: like(message), requests: 1 });
+	},
+	RUN_LIMIT_MS,
+);
+
+/** Rows that reach the agent by themselves, when the conversation has ended: it takes them for a question. */
+const ALONE: readonly [string, Row][] = [
+	[
+		'Append with reference rows at the input of the calls',
+		{
+			nodes: [WEATHER, ROWS, noOp('Other'), merge({})],
+			wires: {
+				...OUTSIDE,
+				Reference: [['Both']],
+				weather: [['Both', 'Other']],
+				Other: [['Both#1']],
+			},
+		},
 	],
 	[
 		'Append with reference rows from Answer',
@@ -417,8 +459,24 @@ const REFUSED: readonly [string, Row, RegExp][] = [
 			nodes: [WEATHER, noOp('Reference'), merge({})],
 			wires: { ...OUTSIDE, Start: [['Questions']], Answers: [['Reference']] },
 		},
-		ONCE,
 	],
+];
+
+it.each(ALONE)(
+	'rejects rows as a question without a prompt: %s',
+	async (name, row) => {
+		const drawing = { tools: ['weather'], questions: ['Rome, Oslo'], ...row };
+		const execution = await agent.runWorkflow(draw(name, drawing));
+		expect({
+			failure: failureOf(execution),
+			requests: agent.model.requests.length,
+		}).toStrictEqual({ failure: like(/^Agent: Prompt is empty\b/), requests: 2 });
+	},
+	RUN_LIMIT_MS,
+);
+
+/** Drawings that cannot work. No request leaves the node. */
+const REFUSED: readonly [string, Row, RegExp][] = [
 	[
 		'Loop Over Items without Reset',
 		{ nodes: [WEATHER, INNER_LOOP({}), noOp('Each')], wires: EACH },
@@ -507,35 +565,6 @@ const REFUSED: readonly [string, Row, RegExp][] = [
 		},
 		/^Agent: Inner leads to Agent from its output loop, and not back to itself\b.*first batch/,
 	],
-	...(
-		[
-			['Combine by position', merge(position())],
-			['Combine All', merge({ mode: 'combine', combineBy: 'combineAll' })],
-			['Combine, keep matches', merge(byFields('keepMatches'))],
-			['Combine, enrich input 1', merge(byFields('enrichInput1'))],
-			['Choose Branch', merge({ mode: 'chooseBranch' })],
-		] as const
-	).map(([name, both]): [string, Row, RegExp] => [`${name} of two tools`, joined(both), SHORT]),
-	[
-		'Combine by position of two tools, all at once',
-		joined(merge(position()), { parameters: ALL_AT_ONCE }),
-		SHORT,
-	],
-	[
-		'Combine by position of two tools, v0',
-		joined(merge(position()), { executionOrder: 'v0' }),
-		SHORT,
-	],
-	[
-		'Combine by position with one connection',
-		{ nodes: [WEATHER, merge(position())], wires: { weather: [['Both']], Both: [['Agent']] } },
-		SHORT,
-	],
-	...['once', 'each'].map((mode): [string, Row, RegExp] => [
-		`a sub-workflow that nobody waits for, ${mode}`,
-		{ nodes: [detached(mode)], wires: BACK },
-		/^Agent: weather does not wait for its sub-workflow\b.*Wait For Sub-Workflow Completion/,
-	]),
 	[
 		'a branch that leads to the Loop Over Items around the agent',
 		{
@@ -757,6 +786,11 @@ const ACCEPTED: readonly [string, Row & { readonly requests?: number }, string][
 			questions: [TWO],
 		},
 		'Rome, Athens: {"n":4} {"n":6}',
+	]),
+	...['once', 'each'].map((mode): [string, Row, string] => [
+		`a sub-workflow that nobody waits for, ${mode}: the result is the call`,
+		{ nodes: [detached(mode)], wires: BACK },
+		'Rome: {"city":"Rome"}',
 	]),
 	[
 		'a sub-workflow that nobody waits for, and what the model is to know',

@@ -225,7 +225,7 @@ test.each<[name: string, runs: readonly Run[], open: string, expected: string[]]
 		['result a too late'],
 	],
 	[
-		'rows that a Merge has put beside a result: lost, never a question',
+		'rows from outside that a Merge has put beside a result are no question',
 		[
 			...ASKED,
 			sends('a'),
@@ -233,29 +233,7 @@ test.each<[name: string, runs: readonly Run[], open: string, expected: string[]]
 			['Both', ['Set 0/0', 'Questions 0/0'], [[item(0), item({ item: 0, input: 1 })]]],
 		],
 		'a',
-		['result a', 'lost a'],
-	],
-	[
-		'rows that a Merge has put beside a late item: late',
-		[
-			...ASKED,
-			sends('a'),
-			branch(item(0)),
-			['Both', ['Set 0/0', 'Questions 0/0'], [[item(0), item({ item: 0, input: 1 })]]],
-		],
-		'',
-		['late', 'late'],
-	],
-	[
-		'rows that a Merge has linked to a result belong to it',
-		[
-			...ASKED,
-			sends('a'),
-			branch(item(0)),
-			['Both', ['Set 0/0', 'Questions 0/0'], [[item([{ item: 0 }, { item: 0, input: 1 }])]]],
-		],
-		'a',
-		['result a'],
+		['mixed a', 'mixed a'],
 	],
 	[
 		'a result that Loop Over Items hands out again is late, and a question behind it is one',
