@@ -136,6 +136,10 @@ export const agentForm = form({
 			help: 'Total number of tool calls in a conversation',
 			default: 50,
 		}),
+		maxCallsPerRound: count('Maximum Tool Calls per Round', {
+			help: 'Number of tool calls of one reply that run. The model is told that the others did not.',
+			default: 8,
+		}),
 		...agentRequestFields,
 		memoryMessages: memoryMessagesField,
 		concurrency: concurrencyField,

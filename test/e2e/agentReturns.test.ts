@@ -493,7 +493,7 @@ const ENDING: readonly [string, Row, requests: number, answersAt: string, answer
 		{
 			tools: ['ask'],
 			questions: ['All'],
-			parameters: { prompt: '={{ $json.question }}' },
+			parameters: { prompt: '={{ $json.question }}', options: { maxCallsPerRound: 14 } },
 			nodes: [other('ask', { prompt: '={{ $json.city }}' }), set('Told', '{ "told": 1 }')],
 			wires: { ask: [['Told']], Told: [['Agent']] },
 		},

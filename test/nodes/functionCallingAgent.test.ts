@@ -484,6 +484,21 @@ describe('limits', () => {
 	});
 });
 
+test.each([
+	['8 by default', {}, 8],
+	['as many as the option says', { maxCallsPerRound: 20 }, 20],
+])('of 20 calls in a reply run %s', async (_name, options, ran) => {
+	model = (messages) =>
+		isFirstRound(messages)
+			? Array.from({ length: 20 }, (_each, n) => call(`c${n}`, 'weather', { city: `c${n}` }))
+			: 'Done.';
+	const { answers, calls } = await run({ branches: { weather }, parameters: { options } });
+	expect(calls('weather')).toBe(ran);
+	expect(answers.map(({ json: { output } }) => output)).toStrictEqual(['Done.']);
+	const told = toolMessages(requests()[1]!.messages).map(({ content }) => String(content));
+	expect(told.filter((text) => text.includes('Not executed'))).toHaveLength(20 - ran);
+});
+
 test('a tool is required in the first round only', async () => {
 	model = (messages) =>
 		isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'Done.';

@@ -3,7 +3,7 @@ import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 import { NODE_TYPES } from '../support/engine';
 
 /** What a person can read through without losing the overview. */
-const MAX_OPTIONS = 20;
+const MAX_OPTIONS = 21;
 
 const nodes = Object.entries(NODE_TYPES).filter(([type]) => !type.startsWith('test.'));
 
