@@ -2,7 +2,7 @@
  * Drawing: what is refused before the first request, as the loop through the tools cannot work. One function for each rule.
  * Whatever else brings no result is an error when the execution ends.
  */
-import type { IExecuteFunctions, INode } from 'n8n-workflow';
+import { CHAT_TRIGGER_NODE_TYPE, type IExecuteFunctions, type INode } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
 import { objectOf } from '../client/json';
@@ -119,11 +119,18 @@ const straightBack: Rule = ({ from, toolsOf, errorOutputOf }, agent) => {
 	return found && [found.label, 'leads straight back to the input', hint];
 };
 
-const executedStep: Rule = ({ destination }, { name }) =>
+const executedStep: Rule = ({ destination, nodes }, { name }) =>
 	destination === name
-		? ['Execute step', 'runs this node without the branches of its tools', WHOLE]
+		? ['Execute step', 'runs this node without the branches of its tools', wholeRun(nodes)]
 		: undefined;
-const WHOLE = 'Execute the whole workflow instead';
+
+/** How to run the whole workflow: n8n has no button for one with a chat. */
+export function wholeRun(nodes: Drawing['nodes']): string {
+	const isChat = Object.values(nodes).some((node) => node?.type === CHAT_TRIGGER_NODE_TYPE);
+	return isChat
+		? 'Click Open chat below and send a message, which runs the whole workflow'
+		: 'Execute the whole workflow instead';
+}
 
 const noBranch: Rule = ({ toolsOf }, agent) => {
 	const tool = toolsOf(agent).find(({ wires }) => wires.length === 0);

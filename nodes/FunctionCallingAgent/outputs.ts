@@ -11,7 +11,7 @@ import { runIndexOf, triesOf } from '../shared/engine/nodeRun';
 import { isConnected, workflowOf } from '../shared/engine/workflow';
 import { FIRST_TOOL } from '../shared/run/toolCall';
 import { openedRun } from '../shared/run/run';
-import { ANSWER, readDrawing, STOPPED } from './drawing';
+import { ANSWER, readDrawing, STOPPED, wholeRun } from './drawing';
 import { placeOf, toCallJson } from './matching';
 import { ranBehind } from './runs';
 import {
@@ -159,7 +159,7 @@ export function emit(
  * @param calledNow Whether this run has sent calls out.
  */
 function planEnd(context: IExecuteFunctions, state: AgentState, calledNow: boolean): void {
-	const { destination } = workflowOf(context);
+	const { destination, nodes } = workflowOf(context);
 	// "Execute step" on a node of a branch ends before the result comes back.
 	const isStep =
 		destination !== undefined &&
@@ -167,9 +167,7 @@ function planEnd(context: IExecuteFunctions, state: AgentState, calledNow: boole
 	const calls = branchCalls(state);
 	const tools = toolsOf(calls);
 	if (calledNow) {
-		const step = isStep
-			? '. "Execute step" ends here. Execute the whole workflow to run the tools and get the answer.'
-			: '';
+		const step = isStep ? `. "Execute step" ends here. ${wholeRun(nodes)}` : '';
 		openedRun(context).hint(`Waiting for ${tools.join(', ')}${step}`, 'info');
 	}
 

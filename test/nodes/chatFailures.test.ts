@@ -65,3 +65,28 @@ test.each<[string, IDataObject, reply: string, shown: string]>([
 	expect([types[0], types.at(-1)]).toStrictEqual(['begin', 'end']);
 	expect(types.filter((each) => each !== 'item')).toHaveLength(2);
 });
+
+test.each<[string, IDataObject, words: string, remedy: string]>([
+	['chatCompletion', { prompt: '' }, 'Prompt is empty', 'Enter a text'],
+	['superAssistant', { message: '' }, 'Message is empty', 'Enter a text'],
+	['functionCallingAgent', { tools: TOOLS }, 'Tool weather has no branch', 'Connect its output'],
+])(
+	'%s, %j: the owner reads the remedy, and the chat does not',
+	async (type, parameters, words, remedy) => {
+		const { chunks, error } = await runWorkflow(
+			[
+				packageNode('Node', type, {
+					parameters: { appCode: 'app', prompt: 'Hi', message: 'Hi', ...parameters },
+				}),
+			],
+			{},
+			'Node',
+			{ credential: { baseUrl: server.url, apiKey: 'k' }, streaming: true },
+		);
+		const told = `${words}. Tell the owner of this chat.`;
+		expect(chunks.find((chunk) => chunk.type === 'error')?.content).toBe(told);
+		expect(JSON.stringify(chunks)).not.toContain(remedy);
+		expect(error!.message).toContain(`${words}. ${remedy}`);
+		expect(error!.description).toBe(told);
+	},
+);

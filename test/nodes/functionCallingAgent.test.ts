@@ -347,6 +347,34 @@ test('a failure that leaves through an error output without a connection is told
 	]);
 });
 
+test.each([
+	['Start', stubNode('Start', (items) => items), 'Execute the whole workflow instead'],
+	[
+		'a chat, which has no button for it',
+		chatTrigger('Start'),
+		'Click Open chat below and send a message, which runs the whole workflow',
+	],
+])('Execute step on the agent behind %s says what to do', async (_name, start, remedy) => {
+	addChatTrigger();
+	const { error } = await runWorkflow(
+		[
+			start,
+			packageNode(AGENT, 'functionCallingAgent', {
+				parameters: { prompt: 'x', tools: { tool: [tool('weather', 'city')] } },
+			}),
+			stubNode('weather', weather),
+		],
+		{ Start: [[AGENT]], [AGENT]: [[], [], ['weather']], weather: [[AGENT]] },
+		'Start',
+		{ credential: { baseUrl: server.url, apiKey: 'k' }, stepOf: AGENT },
+	);
+	expect(error).toMatchObject({
+		message: 'Execute step runs this node without the branches of its tools',
+		description: remedy,
+	});
+	expect(server.requests).toHaveLength(0);
+});
+
 test('a late result of one call is not applied to another', async () => {
 	model = () => [
 		call('c1', 'weather', { city: 'Rome' }),

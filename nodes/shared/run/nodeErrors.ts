@@ -178,6 +178,7 @@ export function stoppingError(run: Run, error: unknown, note = '', item?: number
 	const failure = toNodeError(run, error, item);
 	const text = visitorText(failure);
 	if (note !== '') failure.description = imagesAsLinksIn(sentences([failure.description, note]));
-	if (run.isTool) inOneLine(failure);
-	return run.isStreamed ? forVisitor(failure, text) : failure;
+	// n8n sends the description to a streaming chat, and the message to nobody but the owner, whose panel shows both.
+	if (run.isTool || run.isStreamed) inOneLine(failure);
+	return run.isStreamed ? Object.assign(failure, { description: text }) : failure;
 }
