@@ -10,7 +10,8 @@
  * 3. Otherwise an item names its call by `tool_call`, or by n8n's own item linking, of which any error means that it has no
  *    single link. Both count only for a call on the ways. If they name two calls, the item is lost.
  * 4. Behind a node that runs foreign code once for several items n8n links by position: there only `tool_call` counts.
- * 5. An item that names no call belongs to the one that is open, if its run has sent no other one this way.
+ * 5. An item that names no call is a question where no exact way has a call, and n8n links it to where one began. Otherwise it
+ *    belongs to the one that is open, if its run has sent no other one this way.
  * 6. An item of a call that has its result is late. What may belong to several calls is lost: nothing is guessed.
  */
 import type { ExecutionError, INode, INodeExecutionData } from 'n8n-workflow';
@@ -49,7 +50,7 @@ export interface Match {
  */
 export function matchItems(arrival: Arrival, open: readonly Call[]): Match[] {
 	const { items, name, linkedItem } = arrival;
-	const { calls, isCalled, asked, isForeign, errors } = waysOf(arrival, open);
+	const { calls, isCalled, asked, kept, isForeign, errors } = waysOf(arrival, open);
 	if (calls.length === 0) return items.map(() => ({ kind: 'question', calls: [] }));
 	const left = calls.flatMap(({ call }) => call ?? []);
 	if (isCalled && asked.size > 0) return items.map(() => ({ kind: 'mixed', calls: left }));
@@ -61,7 +62,7 @@ export function matchItems(arrival: Arrival, open: readonly Call[]): Match[] {
 	const only = isOne && asked.size === 0 ? first : undefined;
 	const isLinking = !isForeign && (calls.length > 1 || asked.size > 0);
 	const linkTo = (node: string, item: number) => (isLinking ? linkedItem(node, item) : undefined);
-	return items.map((item, index): Match => {
+	const matches = items.map((item, index): Match => {
 		const carried = byName.get(envelopeOf(item));
 		const linked = byItem.get(linkTo(name, index)!);
 		if (carried && linked && carried.name !== linked.name)
@@ -75,6 +76,11 @@ export function matchItems(arrival: Arrival, open: readonly Call[]): Match[] {
 		const isQuestion = [...asked].some((node) => linkTo(node, index));
 		return { kind: isQuestion ? 'question' : 'lost', calls: isQuestion ? [] : left };
 	});
+	// Links that are written by hand may lead from an old result to a question: no loop asks more than has come in.
+	const isTooMany = matches.filter(({ kind }) => kind === 'question').length > kept;
+	return matches.map((match) =>
+		isTooMany && match.kind === 'question' ? { kind: 'lost', calls: left } : match,
+	);
 }
 
 /** The ways back from an arrival, and the calls on them. */
@@ -84,10 +90,11 @@ function waysOf({ runs, nodes, name, isOwn, source }: Arrival, open: readonly Ca
 	const exact = walk(toRefs([source]), (ref) =>
 		ref.node === name ? [] : toRefs(sourcesOf(runs, ref)),
 	);
+	const keeps = ({ node }: RunRef) =>
+		node !== name && [LOOP, nodes[name]?.type].includes(nodes[node]?.type);
 	const all = walk(exact, (ref) => {
 		if (ref.node === name) return [];
-		const keeps = [LOOP, nodes[name]?.type].includes(nodes[ref.node]?.type);
-		const ran = (runs[ref.node] ?? []).slice(keeps ? 0 : ref.run, ref.run + 1);
+		const ran = (runs[ref.node] ?? []).slice(keeps(ref) ? 0 : ref.run, ref.run + 1);
 		return ran.flatMap((run) => toRefs(run.source));
 	});
 	const byPlace = new Map(open.map((call) => [call.record.place, call]));
@@ -106,6 +113,8 @@ function waysOf({ runs, nodes, name, isOwn, source }: Arrival, open: readonly Ca
 		isCalled: exact.some(sent),
 		/** The nodes that other ways begin at. */
 		asked: new Set(exact.filter((ref) => isEnd(ref) && !sent(ref)).map(({ node }) => node)),
+		/** How many items have certainly come to nodes that keep some. */
+		kept: exact.filter(keeps).flatMap(received).length,
 		isForeign: between.some(
 			(ref) => runsForeignCode(nodes[ref.node]) && received(ref).length > 1,
 		),

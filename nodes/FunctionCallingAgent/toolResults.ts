@@ -30,7 +30,7 @@ const LOST = {
 	],
 	mixed: [
 		'came back together with items that no tool call brings',
-		'Those come once, and not again with the next call. Read them by an expression such as {{ $("name of the node").all() }}, or in a sub-workflow',
+		'Those come once, and not again with the next call. Lead questions to this node by a connection of their own, and read other items by an expression such as {{ $("name of the node").all() }}',
 	],
 } as const;
 

@@ -346,7 +346,7 @@ const TWO_AGENTS: Wires = { Start: [['Questions']], Questions: [['Agent', 'Other
 const SHARED = /^(Agent: Tool weather|Other: Tool \w+) shares the node \w+ with the agent \w+\b/;
 
 const NO_ITEM =
-	/^Agent: Tool weather returned no item for 1 call\b.*In the branch of weather ran: weather$/;
+	/^Agent: Tool weather returned no item for \d calls?\b.*In the branch of weather ran: weather(, Both)?\.$/;
 
 /** Drawings that bring no result, which the end of the execution or the arrival shows after one request. */
 const PAID_ONCE: readonly [string, Row, RegExp][] = [
@@ -405,7 +405,6 @@ const PAID_ONCE: readonly [string, Row, RegExp][] = [
 			['Combine by position', merge(position())],
 			['Combine All', merge({ mode: 'combine', combineBy: 'combineAll' })],
 			['Combine, keep matches', merge(byFields('keepMatches'))],
-			['Combine, enrich input 1', merge(byFields('enrichInput1'))],
 			['Choose Branch', merge({ mode: 'chooseBranch' })],
 		] as const
 	).map(([name, both]): [string, Row, RegExp] => [`${name} of two tools`, joined(both), NO_ITEM]),
@@ -765,6 +764,7 @@ const ACCEPTED: readonly [string, Row & { readonly requests?: number }, string][
 				merge(position({ includeUnpaired: true })),
 			],
 			['Combine, keep everything', merge(byFields('keepEverything'))],
+			['Combine, enrich input 1', merge(byFields('enrichInput1'))],
 		] as const
 	).map(([name, both]): [string, Row, string] => [`${name} of two tools`, joined(both), RIGHT]),
 	[

@@ -252,6 +252,18 @@ test.each<[name: string, runs: readonly Run[], open: string, expected: string[]]
 		['late', 'question'],
 	],
 	[
+		'there more questions than have come in are lost: links written by hand lead past the agent',
+		[
+			...ASKED,
+			sends('a'),
+			['Loop', ['Agent 0/2'], [[item(0)]]],
+			answers,
+			['Loop', ['Questions 0/0'], [[item(TO_QUESTION), item(0)]]],
+		],
+		'',
+		['lost', 'lost'],
+	],
+	[
 		'there an item without a link is lost: it may be either',
 		[
 			...ASKED,
