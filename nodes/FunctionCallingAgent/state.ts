@@ -12,6 +12,7 @@ import { asJson, objectOf } from '../client/json';
 import { showNotice } from '../shared/chat/chatStream';
 import { memoryKeyOf } from '../shared/chat/memory';
 import { readQuestion } from '../shared/chat/messages';
+import { readToolNodes, type ToolNodes } from '../shared/chat/toolNodes';
 import { stopOnError } from '../shared/engine/nodeRun';
 import { isSingleOutput } from '../shared/run/toolCall';
 import { failureJson, toNodeError, visitorText } from '../shared/run/nodeErrors';
@@ -19,7 +20,7 @@ import { openedRun } from '../shared/run/run';
 import { checkDrawings } from './drawing';
 import { agentForm } from './properties';
 import { checkReturns } from './returns';
-import { readToolNodes, readTools, type ToolNodes } from './tools';
+import { readTools } from './tools';
 
 /**
  * State of the node between its runs: the loop through the tool branches runs it once per tool result. Empty between two
