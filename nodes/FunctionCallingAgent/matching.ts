@@ -17,8 +17,9 @@
 import type { ExecutionError, INode, INodeExecutionData } from 'n8n-workflow';
 
 import { isJsonObject } from '../client/json';
+import { itemsAt, keyOf, sourcesOf, toRefs, type RunRef } from '../shared/engine/runs';
 import { FOREIGN, LOOP } from '../shared/engine/workflow';
-import { itemsAt, keyOf, sourcesOf, toRefs, type Arrival, type RunRef } from './runs';
+import type { Arrival } from './arrival';
 import type { Call } from './state';
 import { ENVELOPE } from './tools';
 

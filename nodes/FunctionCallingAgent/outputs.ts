@@ -8,12 +8,12 @@ import { hintMissingFiles } from '../shared/files/download';
 import { forVisitors } from '../shared/chat/chatStream';
 import { leave, leftIn, takeBack } from '../shared/engine/rest';
 import { runIndexOf, triesOf } from '../shared/engine/nodeRun';
+import { ranBehind } from '../shared/engine/runs';
 import { isConnected, workflowOf } from '../shared/engine/workflow';
 import { FIRST_TOOL } from '../shared/run/toolCall';
 import { openedRun } from '../shared/run/run';
 import { ANSWER, readDrawing, STOPPED, wholeRun } from './drawing';
 import { placeOf, toCallJson } from './matching';
-import { ranBehind } from './runs';
 import {
 	branchCalls,
 	dueCalls,

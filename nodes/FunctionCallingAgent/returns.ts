@@ -1,9 +1,10 @@
 import type { IPairedItemData } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
+import { itemsAt, keyOf, sourcesOf, toRef, toRefs, type RunRef } from '../shared/engine/runs';
 import { asksPerson, batchOutput, LOOP } from '../shared/engine/workflow';
 import { isToolOutput } from '../shared/run/toolCall';
-import { itemsAt, keyOf, sourcesOf, toRef, toRefs, type Arrival, type RunRef } from './runs';
+import type { Arrival } from './arrival';
 
 /** What a time counts in which the questions become more. */
 const GROWTH = 4;

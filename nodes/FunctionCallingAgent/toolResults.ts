@@ -6,10 +6,10 @@ import type { JsonObject } from '../client/json';
 import { counted } from '../client/values';
 import { DEBUG_FIELDS, STACK, toErrorText, withoutKeys } from '../shared/run/errorText';
 import { openedRun } from '../shared/run/run';
+import { arrivalOf } from './arrival';
 import { envelopeOf, matchItems, type Match } from './matching';
 import { actionId } from './outputs';
 import { countReturns } from './returns';
-import { arrivalOf } from './runs';
 import {
 	beginBatch,
 	branchCalls,

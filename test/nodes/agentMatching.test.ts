@@ -11,9 +11,10 @@ import {
 	type ITaskData,
 } from 'n8n-workflow';
 
+import type { Arrival } from '../../nodes/FunctionCallingAgent/arrival';
 import { matchItems } from '../../nodes/FunctionCallingAgent/matching';
-import { toRef, type Arrival } from '../../nodes/FunctionCallingAgent/runs';
 import type { Call } from '../../nodes/FunctionCallingAgent/state';
+import { toRef } from '../../nodes/shared/engine/runs';
 
 const AGENT = 'Agent';
 const TYPE = 'n8n-nodes-agent-video.functionCallingAgent';

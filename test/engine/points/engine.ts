@@ -176,7 +176,10 @@ export const ENGINE_POINTS: readonly Point[] = [
 	{
 		n: 5,
 		name: 'resultData.runData has the runs of other nodes, with source and pairedItem',
-		usedBy: ['runDataOf', 'runsOf', 'sourceOf', 'runIndexOf'],
+		usedBy: [
+			...['runDataOf', 'runsOf', 'sourceOf', 'runIndexOf'],
+			...['itemsAt', 'sourcesOf', 'toRef', 'toRefs', 'ranBehind'],
+		],
 		observe: async (n8n) => {
 			let seen: unknown;
 			await n8n.run({
