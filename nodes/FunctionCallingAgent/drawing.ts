@@ -36,6 +36,12 @@ export function readDrawing(context: IExecuteFunctions) {
 		wires.filter((wire) => wire.from === node && wire.output === (output ?? wire.output));
 	const entered = new Set(wires.map(({ to }) => to));
 	const isTrigger = (node: string) => descriptionOf(node)?.group.includes('trigger') === true;
+	/** The enabled agents of this type. */
+	const agents = Object.values(nodes).filter(
+		(node): node is INode => node?.type === type && node.disabled !== true,
+	);
+	const called = new Map(agents.map((agent) => [agent.name, isToolOutput(agent)]));
+	const isCall = (wire: Wire) => called.get(wire.from)?.(wire.output) === true;
 	const toolsOf = ({ name, parameters }: INode) => {
 		const { tool = [] } = objectOf(parameters['tools']) as { tool?: readonly ToolEntry[] };
 		const labels = isSingleOutput(parameters)
@@ -46,36 +52,34 @@ export function readDrawing(context: IExecuteFunctions) {
 			wires: from(name, FIRST_TOOL + index),
 		}));
 	};
-	/** The nodes on all ways that begin with these connections. The ways end at the given nodes. */
-	function reach(
-		start: readonly Wire[],
-		ends: readonly string[],
-		isWay: (wire: Wire) => boolean = () => true,
-	) {
+	/** The nodes on all ways that begin with these connections, without the tool branches of agents. The ways end at some nodes. */
+	function reach(start: readonly Wire[], ...ends: readonly string[]) {
 		const found = new Set(start.map(({ to }) => to));
 		// A set can grow while it is iterated.
 		for (const node of found)
 			if (!ends.includes(node))
-				for (const wire of from(node)) if (isWay(wire)) found.add(wire.to);
+				for (const wire of from(node)) if (!isCall(wire)) found.add(wire.to);
 		return found;
 	}
 	return {
-		...{ ...workflow, wires, from, isTrigger, toolsOf, reach },
-		/** The enabled agents of this type. */
-		agents: Object.values(nodes).flatMap((node) =>
-			node?.type === type && node.disabled !== true ? [node] : [],
-		),
+		...{ ...workflow, wires, from, isTrigger, toolsOf, reach, agents, isCall },
 		/** The connections of triggers, and of nodes that nothing leads to. */
 		entries: wires.filter((wire) => isTrigger(wire.from) || !entered.has(wire.from)),
 		/** The index of the error output of an agent, which comes last. */
 		errorOutputOf: (agent: INode) => FIRST_TOOL + toolsOf(agent).length,
-		/** The nodes in the branches of an agent. */
-		inside: (agent: INode) =>
+		/** The nodes in the branches of the tools of an agent. */
+		inside: ({ name }: INode) =>
 			reach(
-				toolsOf(agent).flatMap((tool) => tool.wires),
-				[agent.name],
+				wires.filter((wire) => wire.from === name && isCall(wire)),
+				name,
 			),
 	};
+}
+
+/** Whether a node is in the branch of a tool, of this agent or another. */
+export function isInBranch(context: IExecuteFunctions, node: string): boolean {
+	const { agents, inside } = readDrawing(context);
+	return agents.some((agent) => inside(agent).has(node));
 }
 
 const SHIFTED =
@@ -95,13 +99,13 @@ const removedTool: Rule = ({ connections = {}, entries, ...drawing }, agent) => 
 	if (left) return ['Connections', lost, `${SHIFTED}, and delete the connection without a label`];
 	if ((connections[name]?.['main'] ?? []).length <= end) return undefined;
 	const isOrphan = (wire: Wire) =>
-		wire.from !== name && !isTrigger(wire.from) && reach([wire], [name]).has(name);
+		wire.from !== name && !isTrigger(wire.from) && reach([wire], name).has(name);
 	const orphan = entries.find(isOrphan)?.from;
 	const connect = `${SHIFTED} and connect them again. Delete ${orphan} only if no tool needs it`;
 	if (orphan) return [`Nothing leads to ${orphan},`, 'which leads back to this node', connect];
 	const failed = from(name, errorOutput);
 	const branch = `leads to ${failed[0]?.to}, the branch of a tool`;
-	return reach(failed, [name]).has(name) ? ['Error', branch, SHIFTED] : undefined;
+	return reach(failed, name).has(name) ? ['Error', branch, SHIFTED] : undefined;
 };
 
 const straightBack: Rule = ({ from, toolsOf, errorOutputOf }, agent) => {
@@ -139,94 +143,112 @@ const noBranch: Rule = ({ toolsOf }, agent) => {
 
 const notBack: Rule = ({ toolsOf, reach }, agent) => {
 	const { name } = agent;
-	const tool = toolsOf(agent).find(({ wires }) => !reach(wires, [name]).has(name));
+	const tool = toolsOf(agent).find(({ wires }) => !reach(wires, name).has(name));
 	return tool && [tool.label, 'has a branch that does not lead back', back(name)];
 };
 
-/** Whether a connection is for the tool calls of another one of these agents. */
-const isForeign = (agents: readonly INode[], own: INode) => (wire: Wire) =>
-	wire.from !== own.name &&
-	agents.some(
-		({ name, parameters }) => name === wire.from && isToolOutput({ parameters })(wire.output),
-	);
-
-/** The results of the calls of one agent would be questions for the other. */
-const otherAgent: Rule = ({ agents, from, toolsOf, reach }, own) => {
-	const { name } = own;
-	const ends = agents.map((agent) => agent.name);
-	const isOther = isForeign(agents, own);
-	for (const { label, wires } of toolsOf(own))
-		for (const other of ends.filter((agent) => agent !== name)) {
-			const branch = reach(wires, ends);
-			const theirs = reach(from(other).filter(isOther), ends);
-			const isLeading = (node: string) =>
-				[...reach(from(node), ends)].some((each) => ends.includes(each));
-			const shared = [...branch].find(
-				(node) => !ends.includes(node) && theirs.has(node) && isLeading(node),
-			);
-			const outcomes = from(other).filter((wire) => !isOther(wire));
-			const isForked = branch.has(name) && branch.has(other);
-			if (shared !== undefined)
-				return [label, `shares the node ${shared} with the agent ${other}`, OWN_NODES];
-			if (isForked && !reach(outcomes, [name, other]).has(name))
-				return [
-					label,
-					`leads to the agent ${other} as well`,
-					`Each result would be a question for it. Connect ${other} behind Answer, or lead its answers back to ${name}`,
-				];
-		}
+/** The results of the calls of one agent would be questions for the other, unless that one answers into the branch. */
+const otherAgent: Rule = ({ agents, from, reach, inside, isCall }, own) => {
+	const ends = agents.map(({ name }) => name);
+	const isLeading = (node: string) =>
+		!ends.includes(node) && [...reach(from(node))].some((each) => ends.includes(each));
+	const branch = inside(own);
+	for (const other of agents.filter(({ name }) => name !== own.name)) {
+		const theirs = inside(other);
+		const shared = [...branch].find((node) => theirs.has(node) && isLeading(node));
+		const outcomes = from(other.name).filter((wire) => !isCall(wire));
+		const isAsked = branch.has(other.name) && !reach(outcomes, own.name).has(own.name);
+		if (shared !== undefined || isAsked)
+			return [
+				'Tool branches',
+				`lead to the agent ${other.name} as well${shared === undefined ? '' : `, through ${shared}`}`,
+				`Each result would be a question for the other agent. Give each agent nodes of its own, connect ${other.name} behind Answer, or lead its answers back to ${own.name}`,
+			];
+	}
 	return undefined;
 };
-const OWN_NODES =
-	'Each result would be a question for the other agent. Give each agent nodes of its own, or call a sub-workflow from both branches';
 
 /** Without Reset n8n goes on in the list of an earlier call: the next calls come back at once, as their own results. */
-const loopWithoutReset: Rule = (drawing, own) => {
-	const { nodes, wires, agents, entries, from, toolsOf } = drawing;
-	const { name } = own;
-	// The branches of other agents are checked as their own.
-	const isOther = isForeign(agents, own);
-	const reach = (start: readonly Wire[]) =>
-		drawing.reach(start, [name], (wire) => !isOther(wire));
-	const inside = drawing.inside(own);
-	for (const { label, wires: branch } of toolsOf(own))
-		for (const loop of reach(branch)) {
-			const { type, typeVersion, disabled, parameters } = nodes[loop]!;
-			const after = reach(from(loop));
-			if (type !== LOOP || disabled === true || !after.has(name)) continue;
-			const ways = wires
-				.filter((wire) => wire.to === loop && (wire.from === name || inside.has(wire.from)))
-				.map((wire) => wire.from);
-			const isBefore = (node: string) => node === name || (node !== loop && !after.has(node));
-			const before = ways.some(isBefore) ? ways.filter(isBefore) : ways;
-			const text = String(objectOf(parameters['options'])['reset']).replaceAll('\\', '');
-			const isNamed = (node: string) => !text.includes('$prevNode') || text.includes(node);
-			const isRight =
-				before.every(isNamed) || ways.some((way) => !before.includes(way) && isNamed(way));
-			const isEndless = !(RESETTING.test(text) && isRight);
-			const isNew = before.map((node) => `$prevNode.name === ${JSON.stringify(node)}`);
-			if (isEndless && reach(entries).has(loop))
-				return [label, `leads to ${loop}, which the questions pass`, back(name)];
-			if (isEndless)
-				return [
-					loop,
-					`has no expression for Reset that tells the items of ${before.join(' and ')} from those of the loop`,
-					`Without it, n8n returns the calls of the next round at once. Set its option Reset to {{ ${isNew.join(' || ')} }}`,
-				];
-			const batch = reach(from(loop, batchOutput(typeVersion)));
-			if (batch.has(name) && !batch.has(loop))
-				return [
-					loop,
-					`leads to ${name} from its output loop, and not back to itself`,
-					`n8n would pass on the first batch only. Lead the last node of the loop to ${loop}, and the output done to ${name}`,
-				];
-		}
+const loopWithoutReset: Rule = ({ nodes, wires, entries, from, reach, inside }, { name }) => {
+	const branch = inside(nodes[name]!);
+	for (const loop of branch) {
+		const { type, typeVersion, disabled, parameters } = nodes[loop]!;
+		const after = reach(from(loop), name);
+		if (type !== LOOP || disabled === true || !after.has(name)) continue;
+		const ways = wires
+			.filter(({ from: way, to }) => to === loop && (way === name || branch.has(way)))
+			.map((wire) => wire.from);
+		const isBefore = (node: string) => node === name || (node !== loop && !after.has(node));
+		const before = ways.some(isBefore) ? ways.filter(isBefore) : ways;
+		const text = String(objectOf(parameters['options'])['reset']).replaceAll('\\', '');
+		const isNamed = (node: string) => !text.includes('$prevNode') || text.includes(node);
+		const isRight =
+			before.every(isNamed) || ways.some((way) => !before.includes(way) && isNamed(way));
+		const isEndless = !(RESETTING.test(text) && isRight);
+		const isNew = before.map((node) => `$prevNode.name === ${JSON.stringify(node)}`);
+		if (isEndless && reach(entries, name).has(loop))
+			return [loop, 'is in the branch of a tool, and the questions pass it', back(name)];
+		if (isEndless)
+			return [
+				loop,
+				`has no expression for Reset that tells the items of ${before.join(' and ')} from those of the loop`,
+				`Without it, n8n returns the calls of the next round at once. Set its option Reset to {{ ${isNew.join(' || ')} }}`,
+			];
+		const batch = reach(from(loop, batchOutput(typeVersion)), name);
+		if (batch.has(name) && !batch.has(loop))
+			return [
+				loop,
+				`leads to ${name} from its output loop, and not back to itself`,
+				`n8n would pass on the first batch only. Lead the last node of the loop to ${loop}, and the output done to ${name}`,
+			];
+	}
 	return undefined;
+};
+
+/** A node with several inputs waits for items at each of them. Those from outside come with one call, and for the next with none. */
+const outsideItems: Rule = ({ nodes, wires, entries, from, reach, inside }, { name }) => {
+	const branch = inside(nodes[name]!);
+	for (const node of branch) {
+		const received = wires.filter(({ to }) => to === node);
+		const other = received.find((wire) => wire.from !== name && !branch.has(wire.from));
+		const isJoin = node !== name && received.some(({ input }) => input > 0);
+		// A node through which all questions come is no part of the branch.
+		const isPassed = !reach(entries, name, node).has(name);
+		if (other && isJoin && !isPassed && reach(from(node), name).has(name))
+			return [
+				node,
+				`gets items of ${other.from}, which no tool call brings`,
+				`They come once, and not again with the next call. Delete that connection, and read them by an expression such as {{ $(${JSON.stringify(other.from)}).all() }}, or in a sub-workflow`,
+			];
+	}
+	return undefined;
+};
+
+/** n8n passes the call on at once: it would be its own result. */
+const detached: Rule = ({ nodes, from, inside }, own) => {
+	const last = [...inside(own)].find(
+		(node) =>
+			objectOf(nodes[node]?.parameters['options'])['waitForSubWorkflow'] === false &&
+			from(node).some(({ to }) => to === own.name),
+	);
+	const wait =
+		'Switch on Wait For Sub-Workflow Completion, or add Edit Fields behind it, with what the model is to know';
+	const problem =
+		'does not wait for its sub-workflow, so that the result would be the call itself';
+	return last === undefined ? undefined : [last, problem, wait];
 };
 
 /** The rules for all agents, and those for agents that call tools through their outputs. */
 const RULES: readonly Rule[] = [removedTool, straightBack];
-const TOOL_RULES: readonly Rule[] = [executedStep, noBranch, notBack, otherAgent, loopWithoutReset];
+const TOOL_RULES: readonly Rule[] = [
+	executedStep,
+	noBranch,
+	notBack,
+	otherAgent,
+	loopWithoutReset,
+	outsideItems,
+	detached,
+];
 
 /**
  * Checks the drawing of this node, and of the agents behind it, which would fail after this one was paid for.
@@ -240,7 +262,7 @@ export function checkDrawings(context: IExecuteFunctions, needsBranches: boolean
 	const drawing = readDrawing(context);
 	if (drawing.connections === undefined) return;
 	const own = context.getNode();
-	const behind = drawing.reach(drawing.from(own.name), [own.name]);
+	const behind = drawing.reach(drawing.from(own.name));
 	const others = drawing.agents.filter(
 		({ name, onError }) =>
 			name !== own.name && behind.has(name) && onError?.startsWith('continue') !== true,

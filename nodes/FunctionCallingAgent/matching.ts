@@ -6,7 +6,7 @@
  *    the execution began. Loop Over Items and other agents keep items of earlier runs: those are followed, too, but only for
  *    calls, never for questions.
  * 2. No call on the ways: every item is a question. Nothing that came through a tool output is one, nor what a Merge has put
- *    beside it: that comes once, and not with the next call.
+ *    beside it.
  * 3. Otherwise an item names its call by `tool_call`, or by n8n's own item linking, of which any error means that it has no
  *    single link. Both count only for a call on the ways. If they name two calls, the item is lost.
  * 4. Behind a node that runs foreign code once for several items n8n links by position: there only `tool_call` counts.
@@ -32,11 +32,11 @@ const FIELDS = Object.keys(TYPES) as (keyof typeof TYPES)[];
  * - `question`, which begins a conversation;
  * - `result`: the result of the one call;
  * - `late`: every call that it may come from has its result;
- * - `lost`: it may belong to any of the calls, as it has lost its link, or `tool_call` contradicts the link;
- * - `mixed`: a Merge has put a result and items from outside the loop together, which come once and not with the next call.
+ * - `lost`: it may belong to any of the calls, or be a question: it has lost its link, or `tool_call` contradicts that, or a
+ *   Merge has put results and questions together.
  */
 export interface Match {
-	readonly kind: 'question' | 'result' | 'late' | 'lost' | 'mixed';
+	readonly kind: 'question' | 'result' | 'late' | 'lost';
 	/** The open calls that it may belong to; a lost item of a run without any has none. */
 	readonly calls: readonly Call[];
 	/** Why the item of a result is none. */
@@ -54,7 +54,7 @@ export function matchItems(arrival: Arrival, open: readonly Call[]): Match[] {
 	const { calls, isCalled, asked, kept, isForeign, errors } = waysOf(arrival, open);
 	if (calls.length === 0) return items.map(() => ({ kind: 'question', calls: [] }));
 	const left = calls.flatMap(({ call }) => call ?? []);
-	if (isCalled && asked.size > 0) return items.map(() => ({ kind: 'mixed', calls: left }));
+	if (isCalled && asked.size > 0) return items.map(() => ({ kind: 'lost', calls: left }));
 	const byItem = new Map(calls.map((each) => [each.item, each]));
 	// Of two with the same name the nearest counts.
 	const byName = new Map(calls.map((each) => [each.name, each] as const).reverse());

@@ -12,7 +12,7 @@ import { ranBehind } from '../shared/engine/runs';
 import { isConnected, workflowOf } from '../shared/engine/workflow';
 import { FIRST_TOOL } from '../shared/run/toolCall';
 import { openedRun } from '../shared/run/run';
-import { ANSWER, readDrawing, STOPPED, wholeRun } from './drawing';
+import { ANSWER, isInBranch, readDrawing, STOPPED, wholeRun } from './drawing';
 import { placeOf, toCallJson } from './matching';
 import {
 	branchCalls,
@@ -161,9 +161,7 @@ export function emit(
 function planEnd(context: IExecuteFunctions, state: AgentState, calledNow: boolean): void {
 	const { destination, nodes } = workflowOf(context);
 	// "Execute step" on a node of a branch ends before the result comes back.
-	const isStep =
-		destination !== undefined &&
-		readDrawing(context).inside(context.getNode()).has(destination);
+	const isStep = destination !== undefined && isInBranch(context, destination);
 	const calls = branchCalls(state);
 	const tools = toolsOf(calls);
 	if (calledNow) {

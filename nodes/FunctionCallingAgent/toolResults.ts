@@ -22,17 +22,9 @@ import {
 } from './state';
 import { ENVELOPE } from './tools';
 
-/** What is wrong with items that are no results, and what helps. */
-const LOST = {
-	lost: [
-		'came back without the link to their tool call',
-		'Keep item linking in the branch (Code nodes: return pairedItem, or tool_call with each item), or set Run Tool Calls to One at a Time',
-	],
-	mixed: [
-		'came back together with items that no tool call brings',
-		'Those come once, and not again with the next call. Lead questions to this node by a connection of their own, and read other items by an expression such as {{ $("name of the node").all() }}',
-	],
-} as const;
+const LOST = 'came back without the link to their tool call';
+const KEEP =
+	'Keep item linking in the branch (Code nodes: return pairedItem, or tool_call with each item), lead questions to this node by a connection of their own, and not through a Merge with results, or set Run Tool Calls to One at a Time';
 
 const SAME = 'The result is the arguments of the call: no node has changed them in the branch of';
 
@@ -47,12 +39,10 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 	const arrival = state.arrivals.length + 1;
 	const open = branchCalls(state);
 	const matches = matchItems(arrived, open);
-	for (const kind of ['lost', 'mixed'] as const) {
-		const lost = matches.filter((match) => match.kind === kind);
-		if (lost.length === 0) continue;
-		const [problem, hint] = LOST[kind];
-		const where = `${problem} (from ${source?.previousNode})`;
-		const error = new InputError('Tool results', where, hint);
+	const lost = matches.filter(({ kind }) => kind === 'lost');
+	if (lost.length > 0) {
+		const where = `${LOST} (from ${source?.previousNode})`;
+		const error = new InputError('Tool results', where, KEEP);
 		const failing = slotsOf(lost.flatMap(({ calls }) => calls));
 		if (failing.length === 0) throw error;
 		failSlots(context, failing, error);

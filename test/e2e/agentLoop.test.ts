@@ -305,8 +305,7 @@ const OUTSIDE: Wires = {
 	weather: [['Both']],
 	Both: [['Agent']],
 };
-const TOGETHER =
-	/^Agent: (Tool results came back together with items that no tool call brings|Tool weather returned no item)\b/;
+const ONCE = /^Agent: Both gets items of Reference, which no tool call brings\b.*\$\("Reference"\)/;
 const byFields = (joinMode: string) => ({
 	mode: 'combine',
 	combineBy: 'combineByFields',
@@ -343,62 +342,26 @@ const second = (name: string, tools: readonly string[], more: object = {}) => ({
 	name,
 });
 const TWO_AGENTS: Wires = { Start: [['Questions']], Questions: [['Agent', 'Other']] };
-const SHARED = /^(Agent: Tool weather|Other: Tool \w+) shares the node \w+ with the agent \w+\b/;
+const SHARED = /^(Agent|Other): Tool branches lead to the agent \w+ as well, through \w+\b/;
 
 const NO_ITEM =
 	/^Agent: Tool weather returned no item for \d calls?\b.*In the branch of weather ran: weather(, Both)?\.$/;
 
 /** Drawings that bring no result, which the end of the execution or the arrival shows after one request. */
 const PAID_ONCE: readonly [string, Row, RegExp][] = [
-	...(
-		[
-			['Append', merge({ mode: 'append' })],
-			['Combine, keep everything', merge(byFields('keepEverything'))],
-			['Combine, enrich input 1', merge(byFields('enrichInput1'))],
-			['Combine All', merge({ mode: 'combine', combineBy: 'combineAll' })],
-			['Combine by position', merge({ mode: 'combine', combineBy: 'combineByPosition' })],
-			['Choose Branch', merge({ mode: 'chooseBranch' })],
-			['SQL', merge({ mode: 'combineBySql', query: 'SELECT * FROM input1' })],
-			[
-				'Compare Datasets',
-				merge(
-					{ mergeByFields: { values: [{ field1: 'a', field2: 'b' }] } },
-					'compareDatasets',
-					2.3,
-				),
-			],
-		] as const
-	).map(([name, both]): [string, Row, RegExp] => [
-		`${name} with reference rows from outside`,
-		{ nodes: [WEATHER, ROWS, both], wires: OUTSIDE },
-		TOGETHER,
-	]),
 	[
-		'Append with reference rows, which pass a disabled node, at its first input',
+		'a Merge of the branch and questions of two sources',
 		{
-			nodes: [WEATHER, ROWS, { ...noOp('Skipped'), disabled: true }, merge({})],
+			nodes: [WEATHER, asks('Second', 'Athens'), merge({ mode: 'append' })],
 			wires: {
-				...OUTSIDE,
-				Reference: [['Skipped']],
-				Skipped: [['Both']],
+				Start: [['Questions', 'Second']],
+				Questions: [['Both']],
+				Second: [['Both']],
 				weather: [['Both#1']],
+				Both: [['Agent']],
 			},
 		},
-		TOGETHER,
-	],
-	[
-		'Append of three inputs with reference rows at the last',
-		{
-			nodes: [noOp('weather'), ROWS, noOp('One'), noOp('Two'), merge({ numberInputs: 3 })],
-			wires: {
-				...OUTSIDE,
-				Reference: [['Both#2']],
-				weather: [['One', 'Two']],
-				One: [['Both']],
-				Two: [['Both#1']],
-			},
-		},
-		TOGETHER,
+		/^Agent: Tool results came back without the link .*\(from Both\).*a connection of their own/,
 	],
 	...(
 		[
@@ -438,8 +401,58 @@ it.each(PAID_ONCE)(
 	RUN_LIMIT_MS,
 );
 
-/** Rows that reach the agent by themselves, when the conversation has ended: it takes them for a question. */
-const ALONE: readonly [string, Row][] = [
+/** Drawings that cannot work. No request leaves the node. */
+const REFUSED: readonly [string, Row, RegExp][] = [
+	...(
+		[
+			['Append', merge({ mode: 'append' })],
+			['Combine, keep everything', merge(byFields('keepEverything'))],
+			['Combine, enrich input 1', merge(byFields('enrichInput1'))],
+			['Combine All', merge({ mode: 'combine', combineBy: 'combineAll' })],
+			['Combine by position', merge({ mode: 'combine', combineBy: 'combineByPosition' })],
+			['Choose Branch', merge({ mode: 'chooseBranch' })],
+			['SQL', merge({ mode: 'combineBySql', query: 'SELECT * FROM input1' })],
+			[
+				'Compare Datasets',
+				merge(
+					{ mergeByFields: { values: [{ field1: 'a', field2: 'b' }] } },
+					'compareDatasets',
+					2.3,
+				),
+			],
+		] as const
+	).map(([name, both]): [string, Row, RegExp] => [
+		`${name} with reference rows from outside`,
+		{ nodes: [WEATHER, ROWS, both], wires: OUTSIDE },
+		ONCE,
+	]),
+	[
+		'Append with reference rows, which pass a disabled node, at its first input',
+		{
+			nodes: [WEATHER, ROWS, { ...noOp('Skipped'), disabled: true }, merge({})],
+			wires: {
+				...OUTSIDE,
+				Reference: [['Skipped']],
+				Skipped: [['Both']],
+				weather: [['Both#1']],
+			},
+		},
+		/^Agent: Both gets items of Skipped, which no tool call brings\b/,
+	],
+	[
+		'Append of three inputs with reference rows at the last',
+		{
+			nodes: [noOp('weather'), ROWS, noOp('One'), noOp('Two'), merge({ numberInputs: 3 })],
+			wires: {
+				...OUTSIDE,
+				Reference: [['Both#2']],
+				weather: [['One', 'Two']],
+				One: [['Both']],
+				Two: [['Both#1']],
+			},
+		},
+		ONCE,
+	],
 	[
 		'Append with reference rows at the input of the calls',
 		{
@@ -451,6 +464,7 @@ const ALONE: readonly [string, Row][] = [
 				Other: [['Both#1']],
 			},
 		},
+		ONCE,
 	],
 	[
 		'Append with reference rows from Answer',
@@ -458,24 +472,13 @@ const ALONE: readonly [string, Row][] = [
 			nodes: [WEATHER, noOp('Reference'), merge({})],
 			wires: { ...OUTSIDE, Start: [['Questions']], Answers: [['Reference']] },
 		},
+		ONCE,
 	],
-];
-
-it.each(ALONE)(
-	'rejects rows as a question without a prompt: %s',
-	async (name, row) => {
-		const drawing = { tools: ['weather'], questions: ['Rome, Oslo'], ...row };
-		const execution = await agent.runWorkflow(draw(name, drawing));
-		expect({
-			failure: failureOf(execution),
-			requests: agent.model.requests.length,
-		}).toStrictEqual({ failure: like(/^Agent: Prompt is empty\b/), requests: 2 });
-	},
-	RUN_LIMIT_MS,
-);
-
-/** Drawings that cannot work. No request leaves the node. */
-const REFUSED: readonly [string, Row, RegExp][] = [
+	...['once', 'each'].map((mode): [string, Row, RegExp] => [
+		`a sub-workflow that nobody waits for, ${mode}`,
+		{ nodes: [detached(mode)], wires: BACK },
+		/^Agent: weather does not wait for its sub-workflow\b.*Wait For Sub-Workflow Completion/,
+	]),
 	[
 		'Loop Over Items without Reset',
 		{ nodes: [WEATHER, INNER_LOOP({}), noOp('Each')], wires: EACH },
@@ -575,7 +578,7 @@ const REFUSED: readonly [string, Row, RegExp][] = [
 				weather: [['Loop']],
 			},
 		},
-		/^Agent: Tool weather leads to Loop, which the questions pass\b/,
+		/^Agent: Loop is in the branch of a tool, and the questions pass it\b/,
 	],
 	[
 		'two agents that share one branch',
@@ -661,7 +664,7 @@ const REFUSED: readonly [string, Row, RegExp][] = [
 				Told: [['Agent', 'Other', 'Third']],
 			},
 		},
-		/^\w+: Tool \w+ shares the node Told with the agent \w+\b/,
+		/^\w+: Tool branches lead to the agent \w+ as well, through Told\b/,
 	],
 	[
 		'an agent behind Answer, whose tool cannot come back',
@@ -689,7 +692,7 @@ const REFUSED: readonly [string, Row, RegExp][] = [
 				weather: [['Agent', 'Other']],
 			},
 		},
-		/^Agent: Tool weather leads to the agent Other as well\b/,
+		/^Agent: Tool branches lead to the agent Other as well – /,
 	],
 ];
 
@@ -786,11 +789,6 @@ const ACCEPTED: readonly [string, Row & { readonly requests?: number }, string][
 			questions: [TWO],
 		},
 		'Rome, Athens: {"n":4} {"n":6}',
-	]),
-	...['once', 'each'].map((mode): [string, Row, string] => [
-		`a sub-workflow that nobody waits for, ${mode}: the result is the call`,
-		{ nodes: [detached(mode)], wires: BACK },
-		'Rome: {"city":"Rome"}',
 	]),
 	[
 		'a sub-workflow that nobody waits for, and what the model is to know',

@@ -234,7 +234,7 @@ test.each<[name: string, runs: readonly Run[], open: string, expected: string[]]
 			['Both', ['Set 0/0', 'Questions 0/0'], [[item(0), item({ item: 0, input: 1 })]]],
 		],
 		'a',
-		['mixed a', 'mixed a'],
+		['lost a', 'lost a'],
 	],
 	[
 		'a result that Loop Over Items hands out again is late, and a question behind it is one',

@@ -9,6 +9,7 @@ export interface Wire {
 	readonly from: string;
 	readonly output: number;
 	readonly to: string;
+	readonly input: number;
 }
 
 /** The connections of a workflow. A disabled node passes the items of its first input on, to its first output. */
@@ -17,7 +18,7 @@ function wiresOf(connections: IConnections, nodes: Nodes): Wire[] {
 	return Object.entries(connections).flatMap(([from, { main = [] }]) =>
 		main.flatMap((targets, output) =>
 			(targets ?? []).flatMap(({ node: to, index: input }) =>
-				isDead(from, output) || isDead(to, input) ? [] : [{ from, output, to }],
+				isDead(from, output) || isDead(to, input) ? [] : [{ from, output, to, input }],
 			),
 		),
 	);
