@@ -19,10 +19,10 @@ interface ItemRef extends RunRef {
  * way ends where it cannot be endless: where Loop Over Items has its items from, at a call of another agent, which limits
  * them, and at the answer of a person.
  *
- * @returns How often in a row an outcome has led back, and how often of these an error, since the last answer. A time with more
- *   questions than outcomes counts more, as their number grows with each.
+ * @returns How often in a row an outcome has led back. A time with more questions than outcomes counts more, as their number
+ *   grows with each.
  */
-export function countReturns({ runs, nodes, name, isOwn, source, items }: Arrival) {
+export function countReturns({ runs, nodes, name, isOwn, source, items }: Arrival): number {
 	const seen = new Set<string>();
 	const jsonOf = (ref: RunRef) => JSON.stringify(itemsAt(runs, ref)?.map(({ json }) => json));
 
@@ -51,7 +51,7 @@ export function countReturns({ runs, nodes, name, isOwn, source, items }: Arriva
 		return link ? [link] : received;
 	}
 
-	let [times, failures, isFailing, { length }] = [0, 0, true, items];
+	let [times, { length }] = [0, items];
 	let ways: ItemRef[] = toRefs([source]);
 	for (;;) {
 		const outcomes: ItemRef[] = [];
@@ -62,29 +62,26 @@ export function countReturns({ runs, nodes, name, isOwn, source, items }: Arriva
 			if (ref.node === name && !isOwn(ref.output)) outcomes.push(ref);
 			else ways.push(...before(ref));
 		}
-		if (outcomes.length === 0) return { times, failures };
-		const ended = outcomes.flatMap((ref) => itemsAt(runs, ref) ?? []);
-		times += length > ended.length ? GROWTH : 1;
-		isFailing &&= ended.every(({ json }) => json['error'] !== undefined);
-		if (isFailing) failures = times;
-		length = ended.length;
+		if (outcomes.length === 0) return times;
+		const ended = outcomes.flatMap((ref) => itemsAt(runs, ref) ?? []).length;
+		times += length > ended ? GROWTH : 1;
+		length = ended;
 		ways = outcomes.flatMap(before);
 	}
 }
 
 /** How often in a row an outcome may lead back. */
-const MAX_RETURNS = 10;
-const ENDED = 'Use Loop Over Items for a list, or an IF with an exit';
-const ENDED_ERRORS = 'Lead its errors to an IF with an exit, or to nodes that do not lead back';
+export const MAX_RETURNS = 10;
+const ENDED =
+	'Use Loop Over Items for a list, or an IF with an exit, and lead errors to nodes that do not lead back';
 
 /**
  * Ends what the drawing does not.
  *
  * @throws InputError when an outcome has led back too often.
  */
-export function checkReturns({ times, failures }: ReturnType<typeof countReturns>): void {
+export function checkReturns(times: number): void {
 	if (times <= MAX_RETURNS) return;
 	const problem = `has led back to the input ${MAX_RETURNS} times in a row`;
-	const hint = failures > MAX_RETURNS ? ENDED_ERRORS : ENDED;
-	throw new InputError('Answer, Stopped or Error', problem, hint);
+	throw new InputError('Answer, Stopped or Error', problem, ENDED);
 }

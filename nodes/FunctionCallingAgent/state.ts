@@ -19,7 +19,7 @@ import { failureJson, toNodeError, visitorText } from '../shared/run/nodeErrors'
 import { openedRun } from '../shared/run/run';
 import { checkDrawings } from './drawing';
 import { agentForm } from './properties';
-import { checkReturns } from './returns';
+import { checkReturns, MAX_RETURNS } from './returns';
 import { readTools } from './tools';
 
 /**
@@ -83,14 +83,14 @@ export interface Call {
  * from the tool branches.
  *
  * @param slots One for each input item that is a question.
- * @param returns How often in a row an outcome of the node has led back, and an error.
+ * @param returns How often in a row an outcome of the node has led back.
  * @throws InputError when a field or the drawing of the workflow is invalid, unless the node continues on errors; then
  *   the conversation has a failure. One that has led back would come out again forever: it is thrown.
  */
 export async function beginBatch(
 	context: IExecuteFunctions,
 	slots: readonly ConversationSlot[],
-	returns: Parameters<typeof checkReturns>[0],
+	returns: number,
 ): Promise<Batch> {
 	try {
 		// Before the fields: without a credential all of them fail.
@@ -109,7 +109,8 @@ export async function beginBatch(
 		checkDrawings(context, needsBranches);
 		return { settings, slots };
 	} catch (error) {
-		if (returns.failures > 0) {
+		// With *On Error: Continue* the error of too many returns comes out once.
+		if (returns > 0 && returns !== MAX_RETURNS + 1) {
 			stopOnError(context);
 			throw toNodeError(openedRun(context), error, slots[0]!.item);
 		}
