@@ -178,12 +178,13 @@ const loopWithoutReset: Rule = ({ nodes, wires, entries, from, reach, inside }, 
 		const ways = wires
 			.filter(({ from: way, to }) => to === loop && (way === name || branch.has(way)))
 			.map((wire) => wire.from);
-		const isBefore = (node: string) => node === name || (node !== loop && !after.has(node));
-		const before = ways.some(isBefore) ? ways.filter(isBefore) : ways;
+		const isInLoop = (node: string) => node !== name && (node === loop || after.has(node));
+		const before = ways.filter((way) => !isInLoop(way));
 		const text = String(objectOf(parameters['options'])['reset']).replaceAll('\\', '');
-		const isNamed = (node: string) => !text.includes('$prevNode') || text.includes(node);
 		const isRight =
-			before.every(isNamed) || ways.some((way) => !before.includes(way) && isNamed(way));
+			!text.includes('$prevNode') ||
+			before.every((way) => text.includes(way)) ||
+			ways.some((way) => isInLoop(way) && text.includes(way));
 		const isEndless = !(RESETTING.test(text) && isRight);
 		const isNew = before.map((node) => `$prevNode.name === ${JSON.stringify(node)}`);
 		if (isEndless && reach(entries, name).has(loop))
@@ -228,6 +229,7 @@ const outsideItems: Rule = ({ nodes, wires, entries, from, reach, inside }, { na
 const detached: Rule = ({ nodes, from, inside }, own) => {
 	const last = [...inside(own)].find(
 		(node) =>
+			nodes[node]?.disabled !== true &&
 			objectOf(nodes[node]?.parameters['options'])['waitForSubWorkflow'] === false &&
 			from(node).some(({ to }) => to === own.name),
 	);
