@@ -214,8 +214,9 @@ const outsideItems: Rule = ({ nodes, wires, entries, from, reach, inside }, { na
 		const other = received.find((wire) => wire.from !== name && !branch.has(wire.from));
 		const isJoin = node !== name && received.some(({ input }) => input > 0);
 		// A node through which all questions come is no part of the branch.
-		const isPassed = !reach(entries, name, node).has(name);
-		if (other && isJoin && !isPassed && reach(from(node), name).has(name))
+		const isPart = () =>
+			reach(entries, name, node).has(name) && reach(from(node), name).has(name);
+		if (other && isJoin && isPart())
 			return [
 				node,
 				`gets items of ${other.from}, which no tool call brings`,
