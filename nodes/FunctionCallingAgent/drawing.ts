@@ -76,10 +76,12 @@ export function readDrawing(context: IExecuteFunctions) {
 	};
 }
 
-/** Whether a node is in the branch of a tool, of this agent or another. */
-export function isInBranch(context: IExecuteFunctions, node: string): boolean {
+/** Whether this is an *Execute step* on a node in the branch of a tool: it ends before the result comes back. */
+export function isStepInBranch(context: IExecuteFunctions): boolean {
+	const { destination } = workflowOf(context);
+	if (destination === undefined) return false;
 	const { agents, inside } = readDrawing(context);
-	return agents.some((agent) => inside(agent).has(node));
+	return agents.some((agent) => inside(agent).has(destination));
 }
 
 const SHIFTED =

@@ -10,7 +10,7 @@ import { askForReply } from '../shared/chat/askForReply';
 import { toChatNotice, withChatStream, type SendText } from '../shared/chat/chatStream';
 import { finishReply } from '../shared/chat/finishReply';
 import { rememberInOrder } from '../shared/chat/memory';
-import { ignoreAlwaysOutputData, runDataOf, sourceOf } from '../shared/engine/nodeRun';
+import { ignoreAlwaysOutputData, sourceOf } from '../shared/engine/nodeRun';
 import { restOf } from '../shared/engine/rest';
 import { eventLoopTurn } from '../shared/engine/clock';
 import { nodeState } from '../shared/run/nodeContext';
@@ -50,7 +50,7 @@ export async function runAgent(
 		if (rest.kind === 'later') return null;
 		if (rest.kind === 'end') {
 			const calls = branchCalls(state);
-			const ran = toBranchText(context.getNode().name, runDataOf(context) ?? {}, calls);
+			const ran = toBranchText(context, calls);
 			const note = [rest.note, ran].filter(Boolean).join('. ');
 			if (!context.continueOnFail())
 				throw stoppingError(openedRun(context), rest.error, note);

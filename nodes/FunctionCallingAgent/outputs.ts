@@ -1,4 +1,4 @@
-import type { EngineRequest, IExecuteFunctions, INodeExecutionData, IRunData } from 'n8n-workflow';
+import type { EngineRequest, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { applyStarted, type CallRecord, type StopReason } from '../client/chat/conversation';
 import type { Advice } from '../client/errors';
@@ -7,12 +7,12 @@ import { counted } from '../client/values';
 import { hintMissingFiles } from '../shared/files/download';
 import { forVisitors } from '../shared/chat/chatStream';
 import { leave, leftIn, takeBack } from '../shared/engine/rest';
-import { runIndexOf, triesOf } from '../shared/engine/nodeRun';
+import { runDataOf, runIndexOf, triesOf } from '../shared/engine/nodeRun';
 import { ranBehind } from '../shared/engine/runs';
 import { isConnected, workflowOf } from '../shared/engine/workflow';
 import { FIRST_TOOL } from '../shared/run/toolCall';
 import { openedRun } from '../shared/run/run';
-import { ANSWER, isInBranch, readDrawing, STOPPED, wholeRun } from './drawing';
+import { ANSWER, isStepInBranch, readDrawing, STOPPED, wholeRun } from './drawing';
 import { placeOf, toCallJson } from './matching';
 import {
 	branchCalls,
@@ -159,13 +159,13 @@ export function emit(
  * @param calledNow Whether this run has sent calls out.
  */
 function planEnd(context: IExecuteFunctions, state: AgentState, calledNow: boolean): void {
-	const { destination, nodes } = workflowOf(context);
-	// "Execute step" on a node of a branch ends before the result comes back.
-	const isStep = destination !== undefined && isInBranch(context, destination);
+	const isStep = isStepInBranch(context);
 	const calls = branchCalls(state);
 	const tools = toolsOf(calls);
 	if (calledNow) {
-		const step = isStep ? `. "Execute step" ends here. ${wholeRun(nodes)}` : '';
+		const step = isStep
+			? `. "Execute step" ends here. ${wholeRun(workflowOf(context).nodes)}`
+			: '';
 		openedRun(context).hint(`Waiting for ${tools.join(', ')}${step}`, 'info');
 	}
 
@@ -199,11 +199,12 @@ function openEnd(calls: readonly Call[]) {
 }
 
 /** Which nodes have run in the branches of these calls, for the error of the end. */
-export function toBranchText(name: string, runs: IRunData, calls: readonly Call[]): string {
+export function toBranchText(context: IExecuteFunctions, calls: readonly Call[]): string {
+	const { name } = context.getNode();
 	const places = new Map(calls.map(({ record }) => [record.name, record.place!.split('/')]));
 	const texts = [...places].map(([tool, [run, output]]) => {
 		const start = { node: name, run: Number(run), output: Number(output) };
-		const nodes = [...ranBehind(runs, start)];
+		const nodes = [...ranBehind(runDataOf(context) ?? {}, start)];
 		return `In the branch of ${tool} ran: ${nodes.join(', ') || 'nothing'}`;
 	});
 	return texts.join('. ');
