@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { settled, valueOf } from '../client/concurrency';
-import { isCanceled } from '../client/errors';
+import { isAboutRequest, isCanceled, ServiceError } from '../client/errors';
 import { withDeadline, withRetry } from '../client/http/retry';
 import { asJson, parseJsonObject } from '../client/json';
 import { counted, oneLine, shown } from '../client/values';
@@ -24,7 +24,7 @@ import { workflowOf } from '../shared/engine/workflow';
 import { mapItems } from '../shared/run/mapItems';
 import { openedRun } from '../shared/run/run';
 
-import { failForLost, isPutOff, isUnsent, notCreated } from '../shared/wait/lostVideos';
+import { failForLost, isPutOff, isUnsent, NOT_SENT, notCreated } from '../shared/wait/lostVideos';
 import type { Delivered } from '../shared/wait/record';
 
 import { checkCostKnown, limitOf, planVideo, type PlannedVideo } from './plan';
@@ -91,8 +91,10 @@ async function createTasks(
 	});
 	const videos = [...planned.values()];
 	const opened = await settled(openTasks(context, videos));
-	/** The items whose video was not created. After the first one, only what costs nothing comes out. */
+	/** The items whose video was not created. */
 	const failed = new Map<number, Delivered>();
+	/** Why nothing more is sent. What costs nothing comes out all the same. */
+	let stop: unknown;
 	const readOptions = () => ({
 		...readBatching(context),
 		describeCompleted,
@@ -103,14 +105,18 @@ async function createTasks(
 			const video = planned.get(item);
 			if (video === undefined) return checked[item]!;
 			const isFree = video.options.dryRun || calls.isKnown(item);
-			if (failed.size > 0 && !isFree) {
-				failed.set(item, notCreated(new Error('Not sent, because another one failed')));
+			if (stop !== undefined && !isFree) {
+				if (!stops) throw notSentAfter(stop as ServiceError);
+				failed.set(item, NOT_SENT);
 				return { json: {} };
 			}
 			const output = await settled(outputOf(context, video, calls));
-			if ('value' in output || !stops || isCanceled(output.error))
-				return { json: valueOf(output), pairedItem: { item } };
-			failed.set(item, notCreated(output.error as Error));
+			if ('value' in output) return { json: output.value, pairedItem: { item } };
+			const { error } = output;
+			if (!isFree && (stops ? !isAboutRequest(error) : isWithoutCredit(error)))
+				stop ??= error;
+			if (!stops || isCanceled(error)) throw error;
+			failed.set(item, notCreated(error as Error));
 			return { json: {} };
 		});
 		const foreign = 'value' in opened ? await opened.value.findForeign() : new Map();
@@ -131,6 +137,13 @@ async function createTasks(
 		if ('value' in opened) await opened.value.close();
 	}
 }
+
+const isWithoutCredit = (error: unknown) =>
+	error instanceof ServiceError && error.details.affects === 'credit';
+
+/** The error of an item that is not sent, with On Error: Continue: another one would fail in the same way. */
+const notSentAfter = (error: ServiceError) =>
+	error.with({}, { message: `Not sent: ${error.message}` });
 
 function describeCompleted(tasks: readonly IDataObject[]): string {
 	const ids = tasks

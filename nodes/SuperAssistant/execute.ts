@@ -5,7 +5,7 @@ import { askAssistant } from '../client/chat/sendChat';
 import type { ChatCompletion } from '../client/chat/types';
 import { judge } from '../client/chat/verdict';
 import { readResult, settled, valueOf } from '../client/concurrency';
-import { emptyText, ServiceError } from '../client/errors';
+import { emptyText, isAboutRequest, ServiceError } from '../client/errors';
 import { oneLine, shown } from '../client/values';
 import { askForReply } from '../shared/chat/askForReply';
 import { mapChats, type SendText } from '../shared/chat/chatStream';
@@ -45,14 +45,23 @@ export async function runSuperAssistant(run: Run): Promise<INodeExecutionData[][
 		return await finishReply(run, judge(result, 'assistant'), 'assistant', plan);
 	};
 	try {
-		return await mapChats(run, work, () => {
+		const onSuccess = () => {
 			clearCallLog(run.context);
 			sessions.clear();
+		};
+		return await mapChats(run, work, onSuccess, {
+			describeCompleted: ({ length }) => (length > 0 ? RETRY : ''),
+			// A Retry does not ask again what has a reply, so it would never get past this item.
+			goesOn: (item, error) =>
+				isAboutRequest(error) || ('value' in opened && opened.value.isKnown(item)),
 		});
 	} finally {
 		if ('value' in opened) await opened.value.close();
 	}
 }
+
+/** What a Retry costs where replies exist. */
+const RETRY = 'Retry asks only what is missing, and pays only for that';
 
 /** Calls of super assistants. They are kept in the call log alone. */
 const CALLS: CallKind<ChatCompletion> = {

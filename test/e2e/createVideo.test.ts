@@ -290,6 +290,35 @@ describe('a batch of which some fail, with default settings', () => {
 		RUN_LIMIT_MS,
 	);
 
+	it.each([1, 5])(
+		'20 rows with a moderated, a failed and a lost one: one Retry brings all others, nothing twice (Concurrency %d)',
+		async (concurrency) => {
+			const list = Array.from({ length: 20 }, (_, index) => `lake number ${index + 1}.`);
+			list[11] = 'a fail-task';
+			const at = (index: number) => ({ path: PATH, contains: list[index]! });
+			const faults = session.emulator.faults;
+			faults.add({ kind: 'status', status: 409, count: 2, ...at(6) });
+			faults.add({ kind: 'reset', ...at(13) });
+			const options = { batching: { values: { concurrency } } };
+			const listed = rows(list.map((prompt) => ({ prompt })));
+			const drawing = workflow(`Night ${concurrency}`, [
+				...[start, listed, creating({ options }), wait, next],
+			]);
+			const { client } = session;
+			const failed = await runAll(drawing);
+			expect(failureOf(failed)).toMatch(
+				/Create: 2 of 20 videos failed: item 6 \(Content moderation .*\), item 13 \(The connection .*\)\. \d were not sent\. 1\d have gone on: .*Retry creates only what is missing, and pays only for that/,
+			);
+			expect(failureOf(failed)).toMatch(/Wait: 1 of 1\d videos failed: task-\w+ /);
+			const retried = await client.waitForExecution(await client.retry(failed.id));
+			expect(files(retried, 'Next')).toHaveLength(17);
+			expect(failureOf(retried)).toMatch(/Create: 2 of \d videos failed: item 6 .*item 13 /);
+			const sent = creationRequests().map(([prompt]) => prompt);
+			expect(sent.toSorted()).toStrictEqual([...list, list[6]].toSorted());
+		},
+		RUN_LIMIT_MS,
+	);
+
 	it(
 		'the finished ones come out of a node that waits itself, then it fails',
 		async () => {

@@ -51,7 +51,7 @@ afterEach(async () => {
 });
 
 function answer(response: ServerResponse, prompt: string): void {
-	if (rejected.includes(prompt)) json(response, 400, { error: { message: 'bad' } });
+	if (rejected.includes(prompt)) json(response, 401, { error: { message: 'bad' } });
 	else json(response, 200, { task_id: `task-${prompt}`, status: 'queued', model: 'm' });
 }
 

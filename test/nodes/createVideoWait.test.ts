@@ -227,7 +227,7 @@ describe('several videos', () => {
 		const { error, status } = await run(['a', 'b', 'c']);
 		expect(status).toBe('error');
 		expect(error!.message).toBe(
-			'1 of 3 videos failed: task-b (moderation). 2 have gone on: task-a, task-c. Retry does not change what failed at the service',
+			'1 of 3 videos failed: task-b (moderation). 2 have gone on: task-a, task-c. Retry does not change what failed at the service, and costs nothing',
 		);
 		expect(error!.description).toMatch(/^To go on without them, set On Error to Continue/);
 		expect(error!.description).toContain('Executing the whole workflow again pays for all');

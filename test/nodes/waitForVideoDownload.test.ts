@@ -127,7 +127,7 @@ test('with Fail the Node a failed download stops the node, and the error names t
 	const stopped = await wait({ onFailed: 'fail' });
 	expect(stopped.error).toMatchObject({
 		name: 'NodeApiError',
-		message: 'The file could not be downloaded',
+		message: 'The file could not be downloaded. Retry polls again, free of charge',
 		httpCode: '404',
 	});
 	expect(stopped.error!.description).toContain('task_id: task-1');

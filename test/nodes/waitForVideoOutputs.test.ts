@@ -161,7 +161,7 @@ describe('a failed video', () => {
 			const { status, error, run } = result;
 			expect(status).toBe('error');
 			expect(error!.message).toBe(
-				'1 of 3 videos failed: b (moderation). 2 have gone on: a, c. Retry does not change what failed at the service',
+				'1 of 3 videos failed: b (moderation). 2 have gone on: a, c. Retry does not change what failed at the service, and costs nothing',
 			);
 			expect(error!.description).toMatch(
 				/^To go on without them, connect the output Failed .* free of charge\. Create what failed again .*\. Executing the whole workflow again pays for all .*Tasks failed: b: moderation\.$/,
@@ -232,7 +232,7 @@ describe('a failed video', () => {
 			{ tables, parameters: { tasks: 'ledger' } },
 		);
 		expect(error!.message).toMatch(
-			/^1 of 2 videos failed: b .*Retry does not change what failed at the service$/,
+			/^1 of 2 videos failed: b .*Retry does not change what failed at the service, and costs nothing$/,
 		);
 		expect(tables.rows.map((row) => row['finished_at'] === null)).toStrictEqual([false, false]);
 	});
@@ -240,7 +240,7 @@ describe('a failed video', () => {
 	test('beside files that could not be downloaded: each with what a Retry does about it', async () => {
 		const { error } = await wait(NOT_FAILED, { items, parameters: { download: true } });
 		expect(error!.message).toMatch(
-			/^3 of 3 videos failed: .*Retry polls again, free of charge\. Retry does not change what failed at the service$/,
+			/^3 of 3 videos failed: .*Retry polls again, free of charge\. Retry does not change what failed at the service, and costs nothing$/,
 		);
 	});
 
@@ -248,7 +248,7 @@ describe('a failed video', () => {
 		reports = { a: MODERATED, b: MODERATED };
 		const { error, run } = await wait(NOT_FAILED, { items: ids('a', 'b') });
 		expect(error!.message).toBe(
-			'2 of 2 videos failed: a, b (moderation). None has gone on. Retry does not change what failed at the service',
+			'2 of 2 videos failed: a, b (moderation). None has gone on. Retry does not change what failed at the service, and costs nothing',
 		);
 		expect(run.data.resultData.runData[WAIT]).toHaveLength(1);
 	});
@@ -407,7 +407,7 @@ describe('Ask Once', () => {
 	test('a wrong address fails the node', async () => {
 		reports = { x: { status_code: 404 }, y: { status_code: 404 } };
 		const { error } = await wait(CONNECTED, { items: ids('x', 'y'), parameters });
-		expect(error!.message).toBe(FAILURE.notFound);
+		expect(error!.message).toBe(`${FAILURE.notFound}. Retry polls again, free of charge`);
 		expect(error!.description).toContain('Tasks not finished: x, y');
 	});
 

@@ -47,7 +47,7 @@ export async function createVideo(
 		// A canceled request may have reached the service, like one whose connection broke.
 		if (error.details.outcomeUnknown !== true && !isCanceled(error)) throw error;
 		const message = `${error.message}; the task may have been created`;
-		const advice = [...error.advice, 'checkTask'] as const;
+		const advice = [...(isCanceled(error) ? error.advice : []), 'checkTask'] as const;
 		throw error.with({ outcomeUnknown: true }, { message, advice });
 	}
 }

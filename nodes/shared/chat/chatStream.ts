@@ -6,7 +6,7 @@ import type { ChatDelta } from '../../client/chat/types';
 import { readResult } from '../../client/concurrency';
 import { hintMissingFiles } from '../files/download';
 import { readBatching } from '../form/callOptions';
-import { mapItems } from '../run/mapItems';
+import { mapItems, type ItemOptions } from '../run/mapItems';
 import { toNodeError, visitorText } from '../run/nodeErrors';
 import type { Run } from '../run/run';
 import { begunIn, maskIn } from '../run/secrets';
@@ -52,19 +52,21 @@ const { streaming, output } = form(replyFields()).fields;
  * Runs `work` for each input item of a chat node. A live chat shows one reply after the other, so that texts do not mix.
  *
  * @param onSuccess Called when all items have succeeded.
+ * @param failing What becomes of the others where an item fails.
  * @returns The output of the node.
  */
 export async function mapChats(
 	run: Run,
 	work: (item: number, sendText?: SendText) => Promise<INodeExecutionData>,
 	onSuccess: () => void,
+	failing: Pick<ItemOptions, 'describeCompleted' | 'goesOn'> = {},
 ): Promise<INodeExecutionData[][]> {
 	const readOptions = () => {
 		const isHidden = ['collect', 'off'].includes(streaming.read(run, 0));
 		const live = !isHidden && run.isLive;
 		const hasDetails = (item: number) => output.read(run, item) !== 'simple';
 		const batching = { ...readBatching(run), ...(live && { concurrency: 1 }) };
-		return { ...batching, hasDetails, live };
+		return { ...batching, ...failing, hasDetails, live };
 	};
 	const items = await mapItems(run, readOptions, async (item, { live }) => {
 		const ask = async (sendText?: SendText) => await work(item, sendText);

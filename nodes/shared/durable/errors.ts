@@ -93,5 +93,5 @@ export function taskOfOther<T>(
 	const named = calls.map((row) => describe(row) + (row['id'] ? ` in ${rowOf(row)}` : ''));
 	const message = `The service answered with the task ${taskId} to two creations: ${named.join(', and ')}`;
 	const details = { outcomeUnknown: true, serviceMessage: taskId };
-	return new ServiceError('protocol', message, ['findProxy', 'checkTask'], details);
+	return new ServiceError('protocol', message, 'checkTask', details);
 }

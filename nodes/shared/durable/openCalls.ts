@@ -155,7 +155,7 @@ export async function openPaidCalls<T extends object>(
 		asked: AskedCall,
 		send: (attempt: number) => Promise<T>,
 	): Promise<Paid<T> | undefined> {
-		const { row, index } = asked;
+		const { row, index, retryOutcomeUnknown } = asked;
 		/** For a call that was not sent, or has certainly failed: nothing of it stays. */
 		const discarded = (error: unknown) => {
 			limit?.giveBack(index);
@@ -179,7 +179,7 @@ export async function openPaidCalls<T extends object>(
 		if ('error' in outcome) {
 			const { error } = outcome;
 			if (!isOutcomeUnknown(error)) throw discarded(error);
-			const failure = toFailure(maskError(openedRun(context), error));
+			const failure = toFailure(maskError(openedRun(context), error), retryOutcomeUnknown);
 			// A retry with the error of a canceled execution would count as canceled, too.
 			const isStopped = isCanceled(error);
 			log.keep({ ...logged, failure: isStopped ? interrupted(isStored) : failure });
@@ -192,8 +192,8 @@ export async function openPaidCalls<T extends object>(
 	}
 
 	return {
-		/** Whether an earlier try has made the call of an item, so that its result costs nothing. */
-		isKnown: (index: number) => 'value' in (known.get(index) ?? {}),
+		/** Whether the outcome of an item is known without sending anything. */
+		isKnown: (index: number) => known.has(index),
 		/**
 		 * Makes the call of an item, or takes it from an earlier try.
 		 *
@@ -240,7 +240,8 @@ export async function openPaidCalls<T extends object>(
 				const error = taskOfOther(kind, taskId, [own[0] ?? asked.row, other]);
 				errors.set(asked.index, error);
 				foreign.push(...own);
-				log.keep({ ...toCall(kind, asked.row), isStored: true, failure: toFailure(error) });
+				const failure = toFailure(error, asked.retryOutcomeUnknown);
+				log.keep({ ...toCall(kind, asked.row), isStored: true, failure });
 			}
 			const set = { status: 'sent', task_id: '' };
 			await onLedger({ set, where: theseRows(foreign) }).catch(run.tell);

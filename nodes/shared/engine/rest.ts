@@ -118,6 +118,15 @@ export function leave(context: IExecuteFunctions, items: readonly number[], said
 	stack.splice(other < 0 ? stack.length : other, 0, entry);
 }
 
+/**
+ * Whether rests of an earlier try are still to run in this Retry. A node that throws before them would do so in each further
+ * Retry, which would never reach them.
+ */
+export function hasRestsAhead(context: IExecuteFunctions): boolean {
+	const isAhead = (entry: IExecuteData) => markOf(entry) !== undefined && !isEnd(context)(entry);
+	return (stackOf(context) ?? []).some(isAhead);
+}
+
 /** What all nodes have left in this execution so far. */
 export function leftIn(context: IExecuteFunctions): readonly RestError[] {
 	const stack = stackOf(context) ?? [];

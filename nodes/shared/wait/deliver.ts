@@ -65,7 +65,7 @@ export async function deliver(
 	const videos = [...known].map(([name, { result }]) => ({ name, ...result }));
 	const continues = context.continueOnFail() && !isCanceled(pollError);
 	// The results that are known when polling ends with an error are not lost.
-	const stop = continues ? undefined : (pollError as Error | undefined);
+	const stop = continues ? undefined : withRemedy(pollError);
 	const isFailed = ({ ending }: Pick<Delivered, 'ending'>) => ending === 'failed';
 	const hasFailed =
 		tasks.some(({ given }) => given && isFailed(given)) ||
@@ -135,6 +135,12 @@ export async function deliver(
 	const lost = new Set([...ofTask.keys()].filter((taskId) => ofTask.get(taskId)!.some(isLost)));
 	progress.finish(polls, lost.has('') ? ', and items without a task ID' : '', lost);
 	return items.map((item, index) => ({ ending: undefined, ...deliveries[index], item }));
+}
+
+/** What ends polling, with what a Retry costs. A canceled execution has none. */
+function withRemedy(error: unknown): Error | undefined {
+	if (!(error instanceof ServiceError) || isCanceled(error)) return error as Error | undefined;
+	return error.with({}, { message: `${error.message}. Retry polls again, free of charge` });
 }
 
 /** Downloads the files that the parameters of the item select. One that is missing beside the video is a part of the result. */
