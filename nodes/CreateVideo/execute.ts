@@ -20,7 +20,7 @@ import { taskIdOf } from '../shared/durable/taskTable';
 import { readModelCodes } from '../shared/run/credential';
 import { executionOf } from '../shared/engine/execution';
 import { isToolRun, isTriedAgain } from '../shared/engine/nodeRun';
-import { workflowOf } from '../shared/engine/workflow';
+import { isFollowed, workflowOf } from '../shared/engine/workflow';
 import { mapItems } from '../shared/run/mapItems';
 import { openedRun } from '../shared/run/run';
 
@@ -254,7 +254,8 @@ function hintUnattended(context: IExecuteFunctions, items: readonly INodeExecuti
 /** Whether a node waits for the videos of this one, or may do so: of a sub-workflow the caller, and after "Execute step" a later run. */
 function isAwaited(context: IExecuteFunctions): boolean {
 	const { nodes, destination } = workflowOf(context);
-	if (destination !== undefined || executionOf(context).current.parent) return true;
+	if (executionOf(context).current.parent) return true;
+	if (destination !== undefined) return isFollowed(context);
 	const after = context.getChildNodes(context.getNode().name).map(({ name }) => name);
 	return Object.values(nodes).some((node) => {
 		const { name, type, disabled, parameters } = node!;

@@ -195,7 +195,7 @@ describe('a run whose video nothing waits for', () => {
 	const UNATTENDED =
 		'1 video is generating, and nothing in this workflow waits. Connect Wait for Video, or switch on Wait Until Finished';
 
-	it.each([
+	it.each<[string, Workflow, string | undefined, boolean?]>([
 		['nothing follows', workflow('Alone', [start, createNode()]), UNATTENDED],
 		[
 			'Wait for Video is not connected to it',
@@ -230,12 +230,20 @@ describe('a run whose video nothing waits for', () => {
 			workflow('Dry', [start, createNode({ options: { dryRun: true } })]),
 			undefined,
 		],
+		['only this step is executed', workflow('Step', [start, createNode()]), UNATTENDED, true],
+		[
+			'only this step is executed, and Wait for Video follows',
+			workflow('Followed step', [start, createNode(), wait]),
+			undefined,
+			true,
+		],
 	])(
 		'says so where %s',
-		async (_where, drawing, expected) => {
+		async (_where, drawing, expected, isStep = false) => {
 			const { client } = session;
 			const ref = await client.importWorkflow(drawing);
-			const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+			const step = isStep ? 'Create' : undefined;
+			const execution = await client.waitForExecution(await client.run(ref, 'Start', step));
 			const [run] = execution.data.resultData.runData['Create']!;
 			const said = (run!.hints ?? []).map(({ message }) => message);
 			expect(

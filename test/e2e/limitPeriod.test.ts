@@ -37,7 +37,11 @@ function creating(path: string, limitPeriod: string, options: object): Workflow 
 			},
 		}),
 		node('Create Video', 'n8n-nodes-agent-video.createVideo', 1, {
-			parameters: { prompt: '={{ $json.prompt }}', duration: 5, limitPeriod, options },
+			parameters: {
+				prompt: '={{ $json.prompt }}',
+				duration: 5,
+				options: { ...options, limitPeriod },
+			},
 			credential: 'Emulator',
 		}),
 	]);

@@ -68,14 +68,13 @@ const environmentOf = (
 	items: prompts.map((prompt) => ({ prompt })),
 	...more,
 });
-const parametersOf = ({ limitPeriod = 'day', ...options }: IDataObject): IDataObject => ({
+const parametersOf = (options: IDataObject): IDataObject => ({
 	model: MODEL,
 	prompt: '={{ $json.prompt }}',
 	duration: 5,
 	aspectRatio: '',
 	waitUntilFinished: false,
-	limitPeriod,
-	options: { retries: 0, ...options },
+	options: { retries: 0, limitPeriod: 'day', ...options },
 });
 
 /** Runs the node in an execution of its own. */

@@ -41,6 +41,18 @@ export function isConnected(context: IExecuteFunctions, output: number): boolean
 }
 
 /**
+ * Whether another node follows in the drawing, also where "Execute step" has left it out.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/execution-lifecycle-hooks.js (workflowData)
+ * Without it: another node counts as following, so that nothing is said of a step.
+ */
+export function isFollowed(context: IExecuteFunctions): boolean {
+	const { connections } = internalsOf(context).additionalData?.hooks?.workflowData ?? {};
+	const wires = connections?.[context.getNode().name]?.['main'] ?? [];
+	return connections === undefined || wires.some((each) => (each?.length ?? 0) > 0);
+}
+
+/**
  * Loop Over Items, which keeps the items of its earlier runs, as another node of the same type does.
  *
  * n8n 2.41.1, n8n-nodes-base/dist/nodes/SplitInBatches/v3/SplitInBatchesV3.node.js

@@ -131,7 +131,7 @@ export const ENGINE_POINTS: readonly Point[] = [
 	{
 		n: 3,
 		name: 'an own key in IExecuteData.metadata reaches its run, also from saved data',
-		usedBy: ['leave', 'restOf', 'isRest'],
+		usedBy: ['leave', 'restOf', 'isRest', 'hasRestsAhead'],
 		observe: async (n8n) => {
 			const marks: unknown[] = [];
 			const ran = await n8n.run({
