@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { settled, valueOf } from '../client/concurrency';
-import { isAboutRequest, isCanceled, ServiceError } from '../client/errors';
+import { isAbout, isCanceled, type ServiceError } from '../client/errors';
 import { withDeadline, withRetry } from '../client/http/retry';
 import { asJson, parseJsonObject } from '../client/json';
 import { counted, oneLine, shown } from '../client/values';
@@ -113,7 +113,7 @@ async function createTasks(
 			const output = await settled(outputOf(context, video, calls));
 			if ('value' in output) return { json: output.value, pairedItem: { item } };
 			const { error } = output;
-			if (!isFree && (stops ? !isAboutRequest(error) : isWithoutCredit(error)))
+			if (!isFree && (stops ? !isAbout('request', error) : isAbout('credit', error)))
 				stop ??= error;
 			if (!stops || isCanceled(error)) throw error;
 			failed.set(item, notCreated(error as Error));
@@ -127,8 +127,7 @@ async function createTasks(
 			failed.set(item, notCreated(error));
 			return { json: {} };
 		});
-		hintAdjusted(context, videos);
-		hintUnsent(context, items);
+		hintChanges(context, videos, items);
 		return items.map((item, index) => {
 			const ending = isUnsent(item) ? 'unsent' : 'completed';
 			return failed.get(index) ?? { item, ending };
@@ -137,9 +136,6 @@ async function createTasks(
 		if ('value' in opened) await opened.value.close();
 	}
 }
-
-const isWithoutCredit = (error: unknown) =>
-	error instanceof ServiceError && error.details.affects === 'credit';
 
 /** The error of an item that is not sent, with On Error: Continue: another one would fail in the same way. */
 const notSentAfter = (error: ServiceError) =>
@@ -265,22 +261,21 @@ function isAwaited(context: IExecuteFunctions): boolean {
 	});
 }
 
-/** Says in a hint below the output that durations were adjusted. */
-function hintAdjusted(context: IExecuteFunctions, videos: readonly PlannedVideo[]): void {
-	const { length } = videos.filter(({ plan }) => plan.adjustments.length > 0);
-	if (length === 0) return;
-	const where = counted(length, 'item');
-	openedRun(context).hint(
-		`The duration was adjusted in ${where}. See "adjustments" in the output.`,
-	);
-}
-
-/** Says in a hint below the output that a limit has left out items. */
-function hintUnsent(context: IExecuteFunctions, items: readonly INodeExecutionData[]): void {
-	const { length } = items.filter(isUnsent);
-	if (length === 0) return;
-	const were = `${counted(length, 'item')} ${length === 1 ? 'was' : 'were'}`;
-	openedRun(context).hint(
-		`${were} not sent, because of Maximum Videos or Maximum Cost. See "reason" in the output.`,
-	);
+/** Says in hints below the output that durations were adjusted, and that a limit has left out items. */
+function hintChanges(
+	context: IExecuteFunctions,
+	videos: readonly PlannedVideo[],
+	items: readonly INodeExecutionData[],
+): void {
+	const { hint } = openedRun(context);
+	const adjusted = videos.filter(({ plan }) => plan.adjustments.length > 0).length;
+	const unsent = items.filter(isUnsent).length;
+	const where = counted(adjusted, 'item');
+	if (adjusted > 0)
+		hint(`The duration was adjusted in ${where}. See "adjustments" in the output.`);
+	const were = `${counted(unsent, 'item')} ${unsent === 1 ? 'was' : 'were'}`;
+	if (unsent > 0)
+		hint(
+			`${were} not sent, because of Maximum Videos or Maximum Cost. See "reason" in the output.`,
+		);
 }

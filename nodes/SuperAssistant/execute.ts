@@ -5,7 +5,7 @@ import { askAssistant } from '../client/chat/sendChat';
 import type { ChatCompletion } from '../client/chat/types';
 import { judge } from '../client/chat/verdict';
 import { readResult, settled, valueOf } from '../client/concurrency';
-import { emptyText, isAboutRequest, ServiceError } from '../client/errors';
+import { emptyText, isAbout, ServiceError } from '../client/errors';
 import { oneLine, shown } from '../client/values';
 import { askForReply } from '../shared/chat/askForReply';
 import { mapChats, type SendText } from '../shared/chat/chatStream';
@@ -53,7 +53,7 @@ export async function runSuperAssistant(run: Run): Promise<INodeExecutionData[][
 			describeCompleted: ({ length }) => (length > 0 ? RETRY : ''),
 			// A Retry does not ask again what has a reply, so it would never get past this item.
 			goesOn: (item, error) =>
-				isAboutRequest(error) || ('value' in opened && opened.value.isKnown(item)),
+				isAbout('request', error) || ('value' in opened && opened.value.isKnown(item)),
 		});
 	} finally {
 		if ('value' in opened) await opened.value.close();

@@ -188,9 +188,9 @@ export function isOutcomeUnknown(error: unknown): error is ServiceError {
 	return error instanceof ServiceError && error.details.outcomeUnknown === true;
 }
 
-/** Whether a request failed for what it asks, so that others may succeed. */
-export function isAboutRequest(error: unknown): boolean {
-	return error instanceof ServiceError && error.details.affects === 'request';
+/** Whether a failure is about this; see `ErrorDetails`. */
+export function isAbout(what: ErrorDetails['affects'], error: unknown): boolean {
+	return error instanceof ServiceError && error.details.affects === what;
 }
 
 /** Whether the execution was canceled. */

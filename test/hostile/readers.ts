@@ -789,7 +789,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/chat#userMessage',
 		'client#isCanceled',
 		'client#isOutcomeUnknown',
-		'client#isAboutRequest',
+		'client#isAbout',
 		'client#toSaved',
 		'client/http#transportError',
 		'client#fromJson',

@@ -41,7 +41,7 @@ export function isConnected(context: IExecuteFunctions, output: number): boolean
 }
 
 /**
- * Whether another node follows in the drawing, also where "Execute step" has left it out.
+ * Whether another node follows on the canvas, also where "Execute step" has left it out.
  *
  * n8n 2.41.1, n8n-core/dist/execution-engine/execution-lifecycle-hooks.js (workflowData)
  * Without it: another node counts as following, so that nothing is said of a step.

@@ -2,7 +2,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import {
 	InputError,
-	isAboutRequest,
+	isAbout,
 	isOutcomeUnknown,
 	ServiceError,
 	toSaved,
@@ -112,7 +112,7 @@ export function failForLost(
 		error && item.json['reason'] === 'creation' ? maskError(openedRun(context), error) : [],
 	);
 	// The one that has stopped the others, where there is one.
-	const refusal = refusals.find((each) => !isAboutRequest(each)) ?? refusals[0];
+	const refusal = refusals.find((each) => !isAbout('request', each)) ?? refusals[0];
 	const only = videos.length === 1 ? delivered.find(({ error }) => error)?.error : undefined;
 	const note = only ? '' : describeVideos(videos);
 	const item = placeOfItem(context, lost[0]!).item;
