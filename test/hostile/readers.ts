@@ -98,9 +98,8 @@ import {
 	toChatNotice,
 	withChatStream,
 } from '../../nodes/shared/chat/chatStream';
-import { detectType, fileNameOf, judgeFile } from '../../nodes/shared/files/judgeFile';
-import { inspectFile } from '../../nodes/shared/files/inspectFile';
-import { walkContainer } from '../../nodes/shared/files/container';
+import { detectType, judgeFile, walkBoxes } from '../../nodes/shared/files/fileKind';
+import { fileNameOf } from '../../nodes/shared/files/fileName';
 import { describeVideos, whyLost } from '../../nodes/shared/wait/lostVideos';
 import { sampleFile } from '../support/sampleFiles';
 import { mimeTypeOf } from '../../nodes/client/fileTypes';
@@ -661,31 +660,14 @@ export const READERS: readonly Reader[] = [
 		fileNameOf(text, 'video/mp4'),
 		fileNameOf(`${text}.txt`, 'video/mp4'),
 	]),
-	row(
-		'shared/files#judgeFile',
-		(text) => () => judgeFile(Buffer.from(text), text, 'video', 'host'),
-	),
-	row('shared/files#inspectFile', (text) => {
-		const boxes = sampleFile('video/mp4', text);
-		return () => {
-			const digests = { 'repr-digest': text, 'content-md5': text };
-			const inspection = inspectFile('video/mp4', 'video', digests);
-			for (let at = 0; at < boxes.length; at += 128)
-				inspection.push(boxes.subarray(at, at + 128));
-			return inspection.end();
-		};
+	row('shared/files#judgeFile', (text) => () => judgeFile(Buffer.from(text), text, 'video')),
+	row('shared/files#walkBoxes', (text) => () => {
+		const walk = walkBoxes('video/mp4');
+		pieces(text).forEach((piece) => {
+			walk.push(bytes(piece));
+		});
+		return walk.isWhole();
 	}),
-	row(
-		'shared/files#walkContainer',
-		(text) => () =>
-			['video/mp4', 'video/webm', 'video/x-msvideo'].map((type) => {
-				const walk = walkContainer(type)!;
-				pieces(text).forEach((piece) => {
-					walk.push(bytes(piece));
-				});
-				return walk.end();
-			}),
-	),
 	row('client/http#reportedError', (text) => () => {
 		const error = { message: text, type: text, code: text };
 		return reportedError('video', text, { error });

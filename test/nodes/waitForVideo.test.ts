@@ -77,7 +77,7 @@ test('a completed video has its file, which is downloaded without the API key', 
 		video_url: `${server.url}/cdn/a.mp4`,
 		thumbnail_url: `${server.url}/cdn/a.jpg`,
 		enhanced_prompt: 'A quiet lake',
-		file: { bytes: FILE.length, seconds: 2, width: 640, height: 360, verified: true },
+		file: { bytes: FILE.length, type: 'video/mp4' },
 		waited_seconds: expect.any(Number) as number,
 		history: expect.stringMatching(/^completed [\d.]+ s$/) as string,
 	});

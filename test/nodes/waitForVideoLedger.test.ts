@@ -43,7 +43,7 @@ beforeEach(async () => {
 		onRequest(path);
 		if (path.startsWith('/cdn/')) {
 			const isGone = path.includes('gone');
-			response.writeHead(isGone ? 404 : 200, { 'content-type': 'video/mp4' });
+			response.writeHead(isGone ? 410 : 200, { 'content-type': 'video/mp4' });
 			response.end(sampleFile('video/mp4'));
 			return;
 		}
@@ -127,7 +127,7 @@ describe('results', () => {
 		expect(rowOf('gone-d')).toMatchObject({
 			status: 'open',
 			video_url: urlOf('gone-d'),
-			error: expect.stringContaining('404') as string,
+			error: expect.stringContaining('410') as string,
 			finished_at: null,
 			delivered_at: null,
 		});

@@ -38,7 +38,7 @@ beforeEach(async () => {
 	reports = {};
 	server = await startScriptedServer((response, { path, body }) => {
 		if (path.startsWith('/cdn/')) {
-			response.writeHead(404).end();
+			response.writeHead(410).end();
 			return;
 		}
 		const { task_id } = body as { task_id: string };

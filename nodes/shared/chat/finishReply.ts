@@ -11,9 +11,8 @@ import { InputError, isCanceled } from '../../client/errors';
 import { mimeTypeOf } from '../../client/fileTypes';
 import { imagesAsLinks, imagesAsLinksIn, type IsKnown } from '../../client/imagesAsLinks';
 import { asJson, type JsonObject } from '../../client/json';
-import { decodeFile, downloadFile, type Download } from '../files/download';
-import type { DownloadLimits } from '../files/downloadLimits';
-import { ANY_FILE } from '../files/judgeFile';
+import { downloadFile } from '../files/download';
+import { ANY_FILE } from '../files/fileKind';
 import type { ValuesOf } from '../form/form';
 import { adviceOf } from '../run/advice';
 import { forTools } from '../run/nodeContext';
@@ -70,8 +69,7 @@ export async function finishReply(
 	const found = findMedia(reply, base);
 	// An agent only takes URLs.
 	if (!options.downloadMedia || found.length === 0 || run.isTool) return { json: result };
-	const limits = { ...options, maximumTotalSize: MAX_TOTAL_SIZE };
-	const files = await downloadMedia(run, found, named, limits);
+	const files = await downloadMedia(run, found, named, options.maximumFileSize);
 	const hasFiles = Object.keys(files.binary).length > 0;
 	return {
 		json: { ...result, media: files.media },
@@ -100,9 +98,6 @@ function withCutMark(conversation: Conversation): Conversation {
 	return { ...conversation, messages: messages.with(-1, { ...said, content }) };
 }
 
-/** Limit for the files of all replies of one run, in megabytes. */
-const MAX_TOTAL_SIZE = 10_000;
-
 /** Maximum number of files of one reply. */
 const MAX_FILES = 20;
 
@@ -124,11 +119,11 @@ async function downloadMedia(
 	run: Run,
 	found: readonly Media[],
 	named: ReadonlySet<string>,
-	limits: DownloadLimits,
+	maximumFileSize: number,
 ) {
 	const files = await mapConcurrent(found, CONCURRENT_DOWNLOADS, async (entry, index) => {
-		const how = { limits, isFromModel: !named.has(entry.url) };
-		const file = await settled(fetchFile(run, entry, index, how));
+		const isFromModel = !named.has(entry.url);
+		const file = await settled(fetchFile(run, entry, index, { maximumFileSize, isFromModel }));
 		if ('error' in file && isCanceled(file.error)) throw file.error;
 		return file;
 	});
@@ -149,16 +144,22 @@ async function fetchFile(
 	run: Run,
 	{ kind, url }: Media,
 	index: number,
-	how: Pick<Download, 'limits' | 'isFromModel'>,
+	how: { readonly maximumFileSize: number; readonly isFromModel: boolean },
 ) {
 	const problem = `has more than ${MAX_FILES} files`;
 	if (index >= MAX_FILES) throw new InputError('A reply', problem, 'Open the URL of the file');
 	const name = (isDataUrl(url) ? '' : lastSegment(url)) || fieldName(index);
 	const expected = kind === 'file' ? (mimeTypeOf(name) ?? ANY_FILE) : kind;
-	const file = { ...how, url, name, expected };
-	if (isDataUrl(url)) return await decodeFile(run, file);
-	const download = { ...file, retries: MAX_RETRIES, subject: { url } };
-	return (await downloadFile(run, download)).data;
+	// The output has no data: URL that could be opened.
+	const more = isDataUrl(url) ? { subject: {}, advice: [] } : { subject: { url } };
+	return await downloadFile(run, {
+		...how,
+		...more,
+		url,
+		name,
+		expected,
+		retries: MAX_RETRIES,
+	});
 }
 
 function lastSegment(url: string): string {

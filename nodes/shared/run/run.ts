@@ -86,8 +86,6 @@ export async function openRun(given: NodeContext) {
 		withoutSecrets,
 		/** The API key, and everything that may be one in it, the longest first: no visitor reads them. */
 		keys,
-		/** How much has been downloaded, against the limit for all files. */
-		downloaded: { bytes: 0 },
 		/** Runs steps on a data table, see `onTable`. */
 		onTable: async (schema: TableSchema, ...steps: readonly Step[]) =>
 			await onTable(context, schema, ...steps),

@@ -1,15 +1,20 @@
-import type { IBinaryKeyData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type {
+	IBinaryData,
+	IBinaryKeyData,
+	IExecuteFunctions,
+	INodeExecutionData,
+} from 'n8n-workflow';
 
 import { settled, valueOf } from '../../client/concurrency';
 import { InputError, isCanceled, ServiceError } from '../../client/errors';
 import { withoutUndefined } from '../../client/json';
-import { counted, shown } from '../../client/values';
+import { shown } from '../../client/values';
 import { pollResult, withWords, type PollResult } from '../../client/video/poll/result';
 import type { TaskPoll } from '../../client/video/poll/task';
 import { hasVideo, type TaskReport } from '../../client/video/taskState';
 import { ofService } from '../../client/video/tasks';
 
-import { checkHttpUrl, downloadFile, hintMissingFiles, type StoredFile } from '../files/download';
+import { checkHttpUrl, downloadFile, hintMissingFiles } from '../files/download';
 import { isToolRun } from '../engine/nodeRun';
 import { mapItems } from '../run/mapItems';
 import { forTools } from '../run/nodeContext';
@@ -19,9 +24,10 @@ import { openedRun } from '../run/run';
 import { adviceFor, describeVideos, whyLost } from './lostVideos';
 import type { WantedFiles } from './options';
 import { askOnce, type Progress } from './poll';
-import { openRecords, UNVERIFIED, type Delivered } from './record';
+import { openRecords, type Delivered } from './record';
 
 const CONCURRENT_DOWNLOADS = 3;
+const TO_GET_IT = 'The video is completed: open its URL, or run Wait for Video with this task ID';
 
 /** What an item waits for. */
 export interface WaitItem {
@@ -127,10 +133,6 @@ export async function deliver(
 	});
 	const items = valueOf(delivered);
 	hintMissingFiles(openedRun(context), items, 'missing_files');
-	const isUnverified = (each: Delivered) => each.isUnverified === true;
-	const unverified = [...ofTask.values()].filter((each) => each.some(isUnverified)).length;
-	if (unverified > 0)
-		openedRun(context).hint(`${counted(unverified, 'video')} not verified. ${UNVERIFIED}`);
 	const isLost = ({ ending }: Delivered) => ending === undefined || ending === 'failed';
 	const lost = new Set([...ofTask.keys()].filter((taskId) => ofTask.get(taskId)!.some(isLost)));
 	progress.finish(polls, lost.has('') ? ', and items without a task ID' : '', lost);
@@ -140,7 +142,7 @@ export async function deliver(
 /** Downloads the files that the parameters of the item select. One that is missing beside the video is a part of the result. */
 async function downloadFiles(
 	context: IExecuteFunctions,
-	{ fields, fileName, limits }: WantedFiles,
+	{ fields, fileName, maximumFileSize }: WantedFiles,
 	polled: PollResult,
 	failsItem: boolean,
 ): Promise<Delivered> {
@@ -149,7 +151,7 @@ async function downloadFiles(
 	let result = polled;
 	let report: TaskReport | undefined;
 
-	async function fetchFile(file: 'video' | 'thumbnail'): Promise<StoredFile | undefined> {
+	async function fetchFile(file: 'video' | 'thumbnail'): Promise<IBinaryData | undefined> {
 		const [url, field] = [urlOf(result, file), fields[file]];
 		checkUrl(url);
 		if (field === undefined) return undefined;
@@ -157,11 +159,11 @@ async function downloadFiles(
 			url,
 			name: fileName || task_id,
 			expected: file === 'video' ? 'video' : 'image',
-			limits,
+			maximumFileSize,
 			subject: { task_id, [`${file}_url`]: url },
-			advice: 'The video is completed: open its URL, or run Wait for Video with this task ID',
+			advice: [TO_GET_IT],
 		});
-		binary[field] = stored.data;
+		binary[field] = stored;
 		return stored;
 	}
 
@@ -187,8 +189,8 @@ async function downloadFiles(
 		const lost = withWords({ ...result, reason: 'download' }, errorLine(error));
 		return { item: toItem(context, lost), ending, error, report };
 	}
-	const facts = video.value?.facts;
-	if (facts) result = { ...result, file: withoutUndefined({ ...facts }) };
+	const { bytes, mimeType } = video.value ?? {};
+	if (mimeType) result = { ...result, file: withoutUndefined({ bytes, type: mimeType }) };
 
 	const url = urlOf(result, 'thumbnail');
 	const isWanted = fields.thumbnail !== undefined && url !== '';
@@ -199,7 +201,7 @@ async function downloadFiles(
 		result = { ...result, missing_files: [{ file: 'thumbnail', url, error_message }] };
 	}
 	const item = toItem(context, result, binary);
-	return { item, ending: 'completed', report, isUnverified: facts?.verified === false };
+	return { item, ending: 'completed', report };
 }
 
 function toItem(

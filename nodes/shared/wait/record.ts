@@ -26,13 +26,7 @@ export interface Delivered {
 	readonly error?: Error | undefined;
 	/** What the service said when it was asked for another URL. */
 	readonly report?: TaskReport | undefined;
-	/** Whether there is a file of which something may be missing. */
-	readonly isUnverified?: boolean;
 }
-
-/** What is said of a video that is not proven to be whole. */
-export const UNVERIFIED =
-	'Neither the file nor its host says where it ends, so it may be cut. The task stays open';
 
 /** Services forget their tasks, and keep the files longer. */
 const FORGOTTEN =
@@ -119,10 +113,9 @@ function resultRow(
 	const latest = pollResult(report ? { ...poll, report } : poll);
 	const { task_id, video_url, reason, error_message } = latest;
 	const isHere = deliveries.every(({ ending }) => ending === 'completed');
-	const isUnverified = deliveries.some((each) => each.isUnverified);
-	const isDone = reason === undefined && isHere && !isUnverified;
+	const isDone = reason === undefined && isHere;
 	const { error } = deliveries.find((each) => each.error) ?? {};
-	const problem = isUnverified ? UNVERIFIED : error && errorLine(error);
+	const problem = error && errorLine(error);
 	const names = deliveries.map(({ item }) => Object.values(item.binary ?? {})[0]?.fileName);
 	const now = new Date().toISOString();
 	const isFinal = isDone || reason === 'failed';
