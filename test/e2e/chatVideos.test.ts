@@ -65,7 +65,7 @@ const FAILING = [
 		'Wait for Video for a task that does not exist',
 		'waitForVideo',
 		{ taskId: 'task-none' },
-		/0 of 1 video finished, 1 failed|Unknown task: task-none/,
+		/0 finished, 1 failed|Unknown task: task-none/,
 	],
 ] as const;
 

@@ -59,7 +59,7 @@ it(
 			const output = page.getByTestId('output-panel');
 			await output.getByText('The videos are still generating. This node polls').waitFor();
 			await output
-				.getByText(/^0 of 1 video finished, 1 generating, after .*, next poll in/)
+				.getByText(/^0 finished, 1 generating, after .*, next poll in/)
 				.waitFor();
 			expect(errors).toStrictEqual([]);
 		});

@@ -36,7 +36,7 @@ import {
 	readJson,
 } from '../../nodes/client/chat/requestFields';
 import { boundedFields, toChatResult, usageOf, withReply } from '../../nodes/client/chat/result';
-import { findMedia, isDataUrl, structuredMedia } from '../../nodes/client/chat/media';
+import { findMedia, structuredMedia } from '../../nodes/client/chat/media';
 import { withoutThought } from '../../nodes/client/chat/thoughts';
 import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
 import { imagesAsLinks, imagesAsLinksIn, imagesInStream } from '../../nodes/client/imagesAsLinks';
@@ -102,7 +102,7 @@ import { detectType, judgeFile, walkBoxes } from '../../nodes/shared/files/fileK
 import { fileNameOf } from '../../nodes/shared/files/fileName';
 import { describeVideos, whyLost } from '../../nodes/shared/wait/lostVideos';
 import { sampleFile } from '../support/sampleFiles';
-import { mimeTypeOf } from '../../nodes/client/fileTypes';
+import { isDataUrl, mimeTypeOf } from '../../nodes/client/fileTypes';
 import { begunIn, maskIn, maskOf } from '../../nodes/shared/run/secrets';
 import {
 	errorFacts,
@@ -722,7 +722,11 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/chat#closeOpenCalls',
 		'client/chat#startConversation',
 		'client/chat#toKeep',
-		'client/chat#isDataUrl',
+		'client#isDataUrl',
+		'client#withoutContent',
+		'client/video#urlIn',
+		'client/video/poll#withoutFiles',
+		'client/video/poll#videoLine',
 		'client/chat#checkOrder',
 		'client/chat#isJsonMode',
 		'client/chat#usageOf',
@@ -796,6 +800,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/wait#refusedCreation',
 		'client/video/poll#pollSummary',
 		'client/video/poll#withWords',
+		'shared/files#isText',
 		'shared/files#binaryFile',
 		'shared/files#hashOfFile',
 		'shared/files#checkHttpUrl',

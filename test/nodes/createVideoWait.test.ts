@@ -115,8 +115,8 @@ test('the file comes out of the node that creates the video, with the fields of 
 	});
 	// First the fields of Wait for Video, then what only the creation tells.
 	expect(Object.keys(item!.json)).toStrictEqual([
-		...Object.keys(waited.outputs[0]![0]!.json),
-		...['created_at', 'estimated_cost', 'request'],
+		...Object.keys(waited.outputs[0]![0]!.json).filter((name) => name !== 'output'),
+		...['created_at', 'estimated_cost', 'request', 'output'],
 	]);
 	expect(item!.json).toMatchObject({
 		task_id: 'task-a',
@@ -128,7 +128,7 @@ test('the file comes out of the node that creates the video, with the fields of 
 	});
 	expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4']);
 	expect(item!.pairedItem).toStrictEqual({ item: 0 });
-	expect(messages.at(-1)).toMatch(/^1 of 1 video finished, after \d s$/);
+	expect(messages.at(-1)).toMatch(/^1 finished, after \d s$/);
 	expect(tables.rows).toMatchObject([
 		{ task_id: 'task-a', status: 'done', file_name: 'task-a.mp4', finished_at: DATE },
 	]);
@@ -498,7 +498,7 @@ describe('as a tool', () => {
 test('in a streaming chat the person reads the progress', async () => {
 	const { chunks, outputs } = await run(['a'], { streaming: true });
 	expect(chunks.map(({ type }) => type)).toStrictEqual(['begin', 'item', 'end']);
-	expect(chunks[1]!.content).toMatch(/^1 of 1 video finished, after \d s\n\n$/);
+	expect(chunks[1]!.content).toMatch(/^1 finished, after \d s\n\n$/);
 	expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4']);
 });
 

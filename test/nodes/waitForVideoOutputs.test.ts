@@ -373,6 +373,7 @@ describe('Ask Once', () => {
 		const [b, d] = result.outputs[GENERATING]!;
 		expect(b).toStrictEqual({
 			json: {
+				output: 'The video is not finished: task b',
 				task_id: 'b',
 				model: 'video-m1',
 				status: 'processing',
@@ -383,9 +384,7 @@ describe('Ask Once', () => {
 		});
 		// The service's word for it.
 		expect(d!.json).toMatchObject({ task_id: 'd', status: 'unknown', history: '' });
-		expect(result.messages.at(-1)).toMatch(
-			/^1 of 4 videos finished, 1 failed, 2 generating, after \d s/,
-		);
+		expect(result.messages.at(-1)).toMatch(/^1 finished, 1 failed, 2 generating, after \d s/);
 	});
 
 	test('a video that is generating does not fail the node, whatever is connected', async () => {
@@ -473,7 +472,7 @@ describe('as a tool', () => {
 	test('in a streaming chat the person reads the progress, and the model gets the result', async () => {
 		const { chunks, outputs } = await ask({ task_id: 'a' }, { streaming: true });
 		expect(chunks.map(({ type }) => type)).toStrictEqual(['begin', 'item', 'end']);
-		expect(chunks[1]!.content).toMatch(/^1 of 1 video finished, after \d s\n\n$/);
+		expect(chunks[1]!.content).toMatch(/^1 finished, after \d s\n\n$/);
 		expect(outputs[COMPLETED]).toMatchObject([{ json: { status: 'completed' } }]);
 	});
 

@@ -196,7 +196,9 @@ test.each(['live.webm', 'h264.mkv'])('%s shorter than its Content-Length is cut'
 	const { bytes } = video(name);
 	host = (response) => {
 		response.writeHead(200, { 'content-length': bytes.length });
-		response.write(bytes.subarray(0, -9), () => response.socket!.destroySoon());
+		response.write(bytes.subarray(0, -9), () => {
+			response.socket!.destroySoon();
+		});
 	};
 	expect(await wait()).toMatchObject(GONE);
 	expect(pauses()).toStrictEqual(PAUSES);

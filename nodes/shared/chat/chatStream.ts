@@ -1,10 +1,11 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { progressLine } from '../../client/chat/toolProgress';
 import { imagesAsLinksIn, imagesInStream, type IsKnown } from '../../client/imagesAsLinks';
 import type { ChatDelta } from '../../client/chat/types';
 import { readResult } from '../../client/concurrency';
 import { hintMissingFiles } from '../files/download';
+import { videoLine } from '../../client/video/poll/result';
 import { readBatching } from '../form/callOptions';
 import { mapItems } from '../run/mapItems';
 import { toNodeError, visitorText } from '../run/nodeErrors';
@@ -133,14 +134,18 @@ export function showNotice(run: Run, itemIndex: number, text: string): void {
 	run.sendChunk('end', itemIndex);
 }
 
-/** The items of a video node as a chat shows them: all of their JSON, and while it streams those that have failed. */
+/** The items of a video node as a chat shows them: `output`, or all of their JSON, and while it streams those that have failed. */
 export function showItems(run: Run, items: readonly INodeExecutionData[]): INodeExecutionData[] {
 	for (const [index, { json }] of run.isLive ? items.entries() : [])
 		if (typeof json['error'] === 'string') showNotice(run, index, json['error']);
 	const toShown = run.reader === 'visitor' ? imagesAsLinksIn : <T>(json: T) => json;
+	const withLine = (json: IDataObject) =>
+		run.isTool || !json['task_id'] || 'output' in json
+			? json
+			: { ...json, output: videoLine(json) };
 	return forVisitors(
 		run,
-		items.map((item) => ({ ...item, json: toShown(item.json) })),
+		items.map((item) => ({ ...item, json: toShown(withLine(item.json)) })),
 	);
 }
 

@@ -2,13 +2,13 @@ import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workfl
 
 import type { Conversation } from '../../client/chat/conversation';
 import { readJsonReply, type JsonFormat } from '../../client/chat/jsonReply';
-import { findMedia, isDataUrl, structuredMedia, type Media } from '../../client/chat/media';
+import { findMedia, structuredMedia, type Media } from '../../client/chat/media';
 import { toChatResult } from '../../client/chat/result';
 import type { Taker } from '../../client/chat/types';
 import { formOf, type Form, type JudgedReply } from '../../client/chat/verdict';
 import { mapConcurrent, settled } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
-import { mimeTypeOf } from '../../client/fileTypes';
+import { isDataUrl, mimeTypeOf, withoutContent } from '../../client/fileTypes';
 import { imagesAsLinks, imagesAsLinksIn, type IsKnown } from '../../client/imagesAsLinks';
 import { asJson, type JsonObject } from '../../client/json';
 import { downloadFile } from '../files/download';
@@ -134,8 +134,7 @@ async function downloadMedia(
 		const name = fieldName(index);
 		binary[name] = file.value;
 		// The content of a data: URL is in the binary field.
-		const shown = isDataUrl(url) ? url.slice(0, url.indexOf(',') + 1) : url;
-		return { kind, url: shown, binary: name };
+		return { kind, url: withoutContent(url), binary: name };
 	});
 	return { media, binary };
 }

@@ -1,8 +1,8 @@
 import type { IBinaryData, IN8nHttpFullResponse, INodeExecutionData } from 'n8n-workflow';
 
-import { isDataUrl } from '../../client/chat/media';
 import { settled } from '../../client/concurrency';
 import { isCanceled, ServiceError, type Advice } from '../../client/errors';
+import { isDataUrl } from '../../client/fileTypes';
 import { hostOf, isPrivateAddress, isPrivateUrl } from '../../client/http/publicUrl';
 import { excerpt, readBytes } from '../../client/http/request';
 import { startDeadline, withRetry } from '../../client/http/retry';
@@ -59,9 +59,8 @@ const MAX_REDIRECTS = 10;
  */
 export async function downloadFile(run: Run, download: Download): Promise<IBinaryData> {
 	const { subject, advice = [OPEN_URL], retries = RETRY_DELAYS_MS.length } = download;
-	const canceled = run.context.getExecutionCancelSignal();
 	const deadline = startDeadline(run.clock, MAX_MINUTES * 60_000);
-	const watch = watchRequest({ idleTimeoutMs: Infinity, deadline }, canceled);
+	const watch = watchRequest({ idleTimeoutMs: Infinity, deadline }, run.canceled);
 	const policy = { retries, retryOutcomeUnknown: true, delaysMs: RETRY_DELAYS_MS };
 	const file = await settled(
 		isDataUrl(download.url)
@@ -75,7 +74,7 @@ export async function downloadFile(run: Run, download: Download): Promise<IBinar
 	watch.end();
 	if ('value' in file) return file.value;
 	const { error } = file;
-	const isLate = watch.signal.aborted && canceled?.aborted !== true;
+	const isLate = watch.signal.aborted && run.canceled?.aborted !== true;
 	if (!(error instanceof ServiceError) || (isCanceled(error) && !isLate)) throw error;
 	if (isLate) {
 		const message = `The download took more than ${MAX_MINUTES} minutes`;
@@ -105,7 +104,7 @@ async function fetchFile(run: Run, download: Download, signal: AbortSignal): Pro
 			check.end();
 		}
 		const stream = toStream(body, checked());
-		return await run.context.helpers.prepareBinaryData(stream, fileNameOf(name, type), type);
+		return await run.helpers.prepareBinaryData(stream, fileNameOf(name, type), type);
 	} finally {
 		close();
 	}
@@ -129,7 +128,7 @@ async function openFile(run: Run, { url, isFromModel = false }: Download, signal
 		const mayBePrivate = isKnown(at) || (isPrivate && !isFromModel);
 		const agentOptions = mayBePrivate ? {} : await judgeHost(run, at);
 		const closing = new AbortController();
-		const response = (await run.context.helpers
+		const response = (await run.helpers
 			.httpRequest({
 				url: at,
 				method: 'GET',
@@ -209,7 +208,7 @@ const UNRESOLVED = 'unresolved.invalid.';
 async function judgeHost(run: Run, url: string): Promise<{ readonly host?: string }> {
 	const host = hostOf(url);
 	const isPrivate = isPrivateUrl(url);
-	const addresses = isPrivate ? undefined : await lookup(run.context, host);
+	const addresses = isPrivate ? undefined : await lookup(run.helpers, host);
 	if (isPrivate || addresses?.some(isPrivateAddress)) {
 		const todo = 'If you trust it, add it to File Hosts in the credential';
 		throw badUrl(`leads to a private network: ${host}`, todo);
@@ -286,7 +285,7 @@ async function decodeFile(run: Run, download: Download): Promise<IBinaryData> {
 	const check = checkOf(type, 0);
 	check.push(file);
 	check.end();
-	return await run.context.helpers.prepareBinaryData(file, fileNameOf(name, type), type);
+	return await run.helpers.prepareBinaryData(file, fileNameOf(name, type), type);
 }
 
 /** Shows how many files of the items are missing: those with an `error_message` in the list `field`. */

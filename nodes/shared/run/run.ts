@@ -86,6 +86,10 @@ export async function openRun(given: NodeContext) {
 		withoutSecrets,
 		/** The API key, and everything that may be one in it, the longest first: no visitor reads them. */
 		keys,
+		/** What n8n offers for requests and files. */
+		helpers: context.helpers,
+		/** Aborted when the execution is canceled. */
+		canceled: context.getExecutionCancelSignal(),
 		/** Runs steps on a data table, see `onTable`. */
 		onTable: async (schema: TableSchema, ...steps: readonly Step[]) =>
 			await onTable(context, schema, ...steps),

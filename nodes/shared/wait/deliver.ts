@@ -7,9 +7,15 @@ import type {
 
 import { settled, valueOf } from '../../client/concurrency';
 import { InputError, isCanceled, ServiceError } from '../../client/errors';
+import { withoutContent } from '../../client/fileTypes';
 import { withoutUndefined } from '../../client/json';
 import { shown } from '../../client/values';
-import { pollResult, withWords, type PollResult } from '../../client/video/poll/result';
+import {
+	pollResult,
+	withoutFiles,
+	withWords,
+	type PollResult,
+} from '../../client/video/poll/result';
 import type { TaskPoll } from '../../client/video/poll/task';
 import { hasVideo, type TaskReport } from '../../client/video/taskState';
 import { ofService } from '../../client/video/tasks';
@@ -64,9 +70,9 @@ export async function deliver(
 ): Promise<readonly Delivered[]> {
 	const { failsItems, dropsAll } = rule;
 	const taskIds = tasks.map(({ taskId }) => taskId);
-	const { polls, write } = await openRecords(context, polled);
+	const { polls, write, promptOf } = await openRecords(context, polled);
 	const known = new Map(
-		polls.map((poll) => [poll.taskId, { outcome: poll.outcome, result: pollResult(poll) }]),
+		polls.map((poll) => [poll.taskId, { ...poll, result: pollResult(poll) }]),
 	);
 	const videos = [...known].map(([name, { result }]) => ({ name, ...result }));
 	const continues = context.continueOnFail() && !isCanceled(pollError);
@@ -81,7 +87,7 @@ export async function deliver(
 		const { taskId = '', files, given } = tasks[item] ?? {};
 		if (given !== undefined) return given;
 		if (stop !== undefined) throw stop;
-		const { outcome, result } = known.get(taskId) ?? {};
+		const { outcome, result, report } = known.get(taskId) ?? {};
 		if (pollError !== undefined && outcome === undefined) {
 			// So that the ID is not lost.
 			if (!(pollError instanceof ServiceError) || taskId === '') throw pollError as Error;
@@ -89,7 +95,7 @@ export async function deliver(
 		}
 		checkTaskId(taskId);
 		if (outcome === 'completed' && !(dropsAll && hasFailed))
-			return await downloadFiles(context, files!, result!, failsItems);
+			return await downloadFiles(context, files!, result!, report!, failsItems);
 		const isLost = outcome !== undefined && outcome !== 'completed';
 		if (isLost && failsItems)
 			throw new ServiceError('failed', 'The video failed', adviceFor([result!]), {
@@ -110,8 +116,11 @@ export async function deliver(
 			}),
 			async (index) => {
 				const delivery = await deliverItem(index);
-				deliveries[index] = delivery;
 				const { item, ending, error } = delivery;
+				const prompt = ending === 'failed' ? promptOf(taskIds[index]!) : undefined;
+				if (prompt !== undefined && !openedRun(context).isTool)
+					item.json = { prompt, ...item.json };
+				deliveries[index] = delivery;
 				if (error !== undefined && ending === undefined) throw error;
 				return { ...item, pairedItem: { item: index } };
 			},
@@ -144,15 +153,19 @@ async function downloadFiles(
 	context: IExecuteFunctions,
 	{ fields, fileName, maximumFileSize }: WantedFiles,
 	polled: PollResult,
+	polledReport: TaskReport,
 	failsItem: boolean,
 ): Promise<Delivered> {
 	const binary: IBinaryKeyData = {};
 	const { task_id } = polled;
-	let result = polled;
+	// Where nothing is stored, a data: URL is the file.
+	const isKept = fields.video === undefined && !isToolRun(context);
+	let result = isKept ? { ...polled, video_url: polledReport.video_url! } : polled;
+	let urls = polledReport;
 	let report: TaskReport | undefined;
 
 	async function fetchFile(file: 'video' | 'thumbnail'): Promise<IBinaryData | undefined> {
-		const [url, field] = [urlOf(result, file), fields[file]];
+		const [url, field] = [urlOf(urls, file), fields[file]];
 		checkUrl(url);
 		if (field === undefined) return undefined;
 		const stored = await downloadFile(openedRun(context), {
@@ -160,7 +173,7 @@ async function downloadFiles(
 			name: fileName || task_id,
 			expected: file === 'video' ? 'video' : 'image',
 			maximumFileSize,
-			subject: { task_id, [`${file}_url`]: url },
+			subject: { task_id, [`${file}_url`]: withoutContent(url) },
 			advice: [TO_GET_IT],
 		});
 		binary[field] = stored;
@@ -174,10 +187,10 @@ async function downloadFiles(
 		const { error } = first;
 		if (!(error instanceof ServiceError) || isCanceled(error)) throw error;
 		const found = await askOnce(context, task_id).catch(() => undefined);
-		if (!found || !hasVideo(found) || urlOf(found, 'video') === urlOf(result, 'video'))
+		if (!found || !hasVideo(found) || urlOf(found, 'video') === urlOf(urls, 'video'))
 			throw error;
-		report = found;
-		result = { ...result, ...ofService(found) };
+		urls = report = found;
+		result = { ...result, ...withoutFiles(ofService(found)) };
 		return await fetchFile('video');
 	}
 
@@ -192,13 +205,16 @@ async function downloadFiles(
 	const { bytes, mimeType } = video.value ?? {};
 	if (mimeType) result = { ...result, file: withoutUndefined({ bytes, type: mimeType }) };
 
-	const url = urlOf(result, 'thumbnail');
+	const url = urlOf(urls, 'thumbnail');
 	const isWanted = fields.thumbnail !== undefined && url !== '';
 	const thumbnail = isWanted ? await settled(fetchFile('thumbnail')) : undefined;
 	if (thumbnail && 'error' in thumbnail) {
 		const error_message = errorLine(thumbnail.error as Error);
 		if (isCanceled(thumbnail.error)) throw thumbnail.error;
-		result = { ...result, missing_files: [{ file: 'thumbnail', url, error_message }] };
+		result = {
+			...result,
+			missing_files: [{ file: 'thumbnail', url: withoutContent(url), error_message }],
+		};
 	}
 	const item = toItem(context, result, binary);
 	return { item, ending: 'completed', report };
@@ -213,10 +229,7 @@ function toItem(
 	return Object.keys(binary).length === 0 ? { json } : { json, binary };
 }
 
-function urlOf(
-	report: Pick<PollResult, 'video_url' | 'thumbnail_url'>,
-	file: 'video' | 'thumbnail',
-) {
+function urlOf(report: TaskReport, file: 'video' | 'thumbnail') {
 	return shown(report[`${file}_url`] ?? '').trim();
 }
 
@@ -226,7 +239,7 @@ function checkUrl(url: string): void {
 	const problem = url === '' ? 'no video_url' : url.endsWith('…') ? 'a URL that is too long' : '';
 	if (problem !== '')
 		throw new ServiceError('protocol', `The service returned ${problem}`, advice);
-	checkHttpUrl(url, advice);
+	if (!/^data:video\/|^data:image\//i.test(url)) checkHttpUrl(url, advice);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { withoutUndefined } from '../../client/json';
-import { counted } from '../../client/values';
+import { counted, isBlank } from '../../client/values';
 import { pollResult } from '../../client/video/poll/result';
 import { hasVideo, type TaskReport } from '../../client/video/taskState';
 import type { TaskPoll } from '../../client/video/poll/task';
@@ -67,6 +67,11 @@ export async function openRecords(context: IExecuteFunctions, polls: readonly Ta
 	}
 	if (known.size > 0) hint(`${counted(known.size, 'video')} ${FORGOTTEN}`);
 	return {
+		/** What was asked for, as far as the ledger knows it. */
+		promptOf: (taskId: string) => {
+			const prompt = ownOf(taskId).map((row) => row['prompt']);
+			return prompt.findLast((each) => !isBlank(each)) ?? undefined;
+		},
 		/** The polls. A task that the service does not know any more is still completed if its row has the video. */
 		polls: polls.map((poll) => known.get(poll) ?? poll),
 		/**
