@@ -98,7 +98,7 @@ import {
 	toChatNotice,
 	withChatStream,
 } from '../../nodes/shared/chat/chatStream';
-import { detectType, judgeFile, walkBoxes } from '../../nodes/shared/files/fileKind';
+import { detectType, fileCheck, judgeFile } from '../../nodes/shared/files/fileKind';
 import { fileNameOf } from '../../nodes/shared/files/fileName';
 import { describeVideos, whyLost } from '../../nodes/shared/wait/lostVideos';
 import { sampleFile } from '../support/sampleFiles';
@@ -661,12 +661,13 @@ export const READERS: readonly Reader[] = [
 		fileNameOf(`${text}.txt`, 'video/mp4'),
 	]),
 	row('shared/files#judgeFile', (text) => () => judgeFile(Buffer.from(text), text, 'video')),
-	row('shared/files#walkBoxes', (text) => () => {
-		const walk = walkBoxes('video/mp4');
-		pieces(text).forEach((piece) => {
-			walk.push(bytes(piece));
-		});
-		return walk.isWhole();
+	row('shared/files#fileCheck', (text) => {
+		const boxes = Buffer.concat([sampleFile('video/mp4'), bytes(text)]);
+		return () => {
+			const check = fileCheck('video/mp4', 0);
+			for (let at = 0; at < boxes.length; at += 128) check.push(boxes.subarray(at, at + 128));
+			check.end();
+		};
 	}),
 	row('client/http#reportedError', (text) => () => {
 		const error = { message: text, type: text, code: text };
@@ -804,6 +805,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/files#binaryFile',
 		'shared/files#hashOfFile',
 		'shared/files#checkHttpUrl',
+		'shared/files#checkFileSize',
 		'shared/wait#askOnce',
 		'shared/run#blocked',
 		'shared/run#failureJson',

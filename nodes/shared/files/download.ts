@@ -12,7 +12,7 @@ import { counted } from '../../client/values';
 import { lookup, streamOf, toStream } from '../engine/request';
 import { blocked, watchRequest } from '../run/host';
 import type { Run } from '../run/run';
-import { judgeFile, OPEN_URL, walkBoxes } from './fileKind';
+import { fileCheck, judgeFile, OPEN_URL } from './fileKind';
 import { fileNameOf } from './fileName';
 import { checkFileSize } from './fileSize';
 
@@ -93,7 +93,7 @@ async function fetchFile(run: Run, download: Download, signal: AbortSignal): Pro
 		const chunks = chunksOf(body);
 		const head = await readHead(chunks);
 		const type = judgeFile(head, headers['content-type'] ?? '', expected);
-		const check = checkOf(type, maximumFileSize);
+		const check = fileCheck(type, maximumFileSize);
 		async function* checked(): AsyncGenerator<Uint8Array> {
 			check.push(head);
 			yield head;
@@ -241,25 +241,6 @@ function downloadInterrupted(cause: unknown): ServiceError {
 const chunksOf = (body: unknown) =>
 	readBytes(body as AsyncIterable<Uint8Array>, downloadInterrupted);
 
-/** Checks the bytes of a file while they pass, against the limit and for its end. */
-function checkOf(type: string, maximumFileSize: number) {
-	const boxes = walkBoxes(type);
-	let bytes = 0;
-	return {
-		push(chunk: Uint8Array): void {
-			bytes += chunk.byteLength;
-			checkFileSize(maximumFileSize, bytes);
-			boxes.push(chunk);
-		},
-		/** @throws ServiceError where something is missing at the end of the file. */
-		end(): void {
-			if (boxes.isWhole()) return;
-			const message = `The file ends too early for ${type}, or is damaged`;
-			throw new ServiceError('protocol', message, OPEN_URL, { retryable: true });
-		},
-	};
-}
-
 /** The first bytes of a file; all of a smaller one. */
 async function readHead(chunks: AsyncGenerator<Uint8Array, undefined>): Promise<Buffer> {
 	let head = Buffer.alloc(0);
@@ -282,7 +263,7 @@ async function decodeFile(run: Run, download: Download): Promise<IBinaryData> {
 	const declared = response.headers.get('content-type') ?? '';
 	const head = file.subarray(0, HEAD_BYTES);
 	const type = judgeFile(head, declared, expected, 'The data: URL does not contain');
-	const check = checkOf(type, 0);
+	const check = fileCheck(type, maximumFileSize);
 	check.push(file);
 	check.end();
 	return await run.helpers.prepareBinaryData(file, fileNameOf(name, type), type);

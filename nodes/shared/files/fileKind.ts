@@ -2,6 +2,7 @@
 import { ServiceError } from '../../client/errors';
 import { FILE_TYPES } from '../../client/fileTypes';
 import { excerpt } from '../../client/http/request';
+import { checkFileSize } from './fileSize';
 
 /** What the user can do after a failed download. */
 export const OPEN_URL = 'Open the URL of the file';
@@ -24,7 +25,7 @@ export const isText = (type = '') => /^text\/|^application\/(.*\+)?(json|xml)$/.
 
 /** Media type by the first bytes of a file; undefined for binary data of an unknown type. */
 export function detectType(head: Buffer): string | undefined {
-	const bytes = head.toString('latin1').replace('\xef\xbb\xbf', '');
+	const bytes = head.toString('latin1').replace(/^\xef\xbb\xbf/, '');
 	const [type] = FILE_TYPES.find(([, , signature]) => signature?.test(bytes)) ?? [];
 	if (type !== undefined && !isText(type)) return type;
 	return CONTROL_CHARACTERS.test(head.toString()) ? undefined : (type ?? 'text/plain');
@@ -82,19 +83,21 @@ function documentType(found: string | undefined, expected: string, declared: str
 const MEDIA = ['moov', 'moof', 'mdat'];
 
 /**
- * Walks the top-level boxes of MP4 and MOV (ISO/IEC 14496-12) while the bytes of a file pass. Of other files only the connection
- * tells whether all bytes of their Content-Length have come.
+ * Checks the bytes of a file while they pass: against the limit, and of MP4 and MOV whether the top-level boxes (ISO/IEC
+ * 14496-12) end within it. Of other files only the connection tells whether all bytes of their Content-Length have come.
  */
-export function walkBoxes(type: string) {
+export function fileCheck(type: string, maximumFileSize: number) {
+	const isBoxed = /^(video|audio)\/(mp4|quicktime)$/.test(type);
 	const found = new Set<string>();
 	/** Bytes that have passed; where the box ends that was read last; its name; what has passed of the next one. */
 	let [bytes, end, name, rest] = [0, 0, '', Buffer.alloc(0)];
 	return {
-		/** The next bytes of the file. */
+		/** @throws InputError for a file that is too large. */
 		push(chunk: Uint8Array): void {
 			const skipped = rest.length === 0 ? Math.max(0, end - bytes) : 0;
 			bytes += chunk.length;
-			if (end >= bytes) return;
+			checkFileSize(maximumFileSize, bytes);
+			if (!isBoxed || end >= bytes) return;
 			rest = Buffer.concat([rest, chunk.subarray(skipped)]);
 			for (;;) {
 				const isLarge = rest.length >= 8 && rest.readUInt32BE() === 1;
@@ -108,11 +111,12 @@ export function walkBoxes(type: string) {
 				rest = rest.subarray(Math.min(rest.length, size));
 			}
 		},
-		/** Whether nothing is missing, after the last byte. Bytes behind the boxes are no fault. */
-		isWhole(): boolean {
-			if (!/^(video|audio)\/(mp4|quicktime)$/.test(type)) return true;
+		/** @throws ServiceError where something is missing at the end of the file. Bytes behind the boxes are no fault. */
+		end(): void {
 			const isCut = end > bytes && end !== Infinity && MEDIA.includes(name);
-			return found.has('moov') && found.has('mdat') && !isCut;
+			if (!isBoxed || (found.has('moov') && found.has('mdat') && !isCut)) return;
+			const message = `The file ends too early for ${type}, or is damaged`;
+			throw new ServiceError('protocol', message, OPEN_URL, { retryable: true });
 		},
 	};
 }
