@@ -45,7 +45,7 @@ const runFields = {
 export const runForm = form(runFields, 'options.');
 
 /** Characters that come with a text that was copied, and are no part of an ID. */
-const INVISIBLE = /[\p{Cc}\p{Cf}]/gu;
+const INVISIBLE = /\p{Cf}|\0/gu;
 
 const taskId = trimmed('Task ID', {
 	required: true,

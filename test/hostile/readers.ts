@@ -805,7 +805,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/files#binaryFile',
 		'shared/files#hashOfFile',
 		'shared/files#checkHttpUrl',
-		'shared/files#checkFileSize',
 		'shared/wait#askOnce',
 		'shared/run#blocked',
 		'shared/run#failureJson',
