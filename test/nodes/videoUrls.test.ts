@@ -32,8 +32,7 @@ afterAll(async () => {
 	await server.stop();
 });
 
-async function wait(more: Partial<RunOptions> = {}) {
-	const tables = dataTables();
+async function wait({ tables = dataTables(), ...more }: Partial<RunOptions> = {}) {
 	tables.insert(TASK_TABLE, { task_id: 'task-1', status: 'open', call: 'c', prompt: 'A lake' });
 	return await withFakeTimers(async () => {
 		const { outputs, run } = await runNode('waitForVideo', {
@@ -195,6 +194,10 @@ test('a failed video has the prompt that the ledger knows, a completed one has n
 	expect((await wait()).fields).not.toHaveProperty('prompt');
 	report = { status: 'failed', error_message: 'moderation' };
 	expect((await wait()).fields).toMatchObject({ prompt: 'A lake', error_message: 'moderation' });
+	// Of two videos with one ID it is not known.
+	const tables = dataTables();
+	tables.insert(TASK_TABLE, { task_id: 'task-1', status: 'done', call: 'd', prompt: 'A sea' });
+	expect((await wait({ tables })).fields).not.toHaveProperty('prompt');
 	// What the service says itself stays.
 	report = { ...report, prompt: 'A lake at dawn' };
 	expect((await wait()).fields).toMatchObject({ prompt: 'A lake at dawn' });

@@ -67,10 +67,10 @@ export async function openRecords(context: IExecuteFunctions, polls: readonly Ta
 	}
 	if (known.size > 0) hint(`${counted(known.size, 'video')} ${FORGOTTEN}`);
 	return {
-		/** What was asked for, as far as the ledger knows it. */
+		/** What was asked for; undefined where the ledger does not know it, or has several videos with this ID. */
 		promptOf: (taskId: string) => {
-			const prompt = ownOf(taskId).map((row) => row['prompt']);
-			return prompt.findLast((each) => !isBlank(each)) ?? undefined;
+			const [prompt, ...others] = new Set(ownOf(taskId).map((row) => row['prompt']));
+			return others.length > 0 || isBlank(prompt) ? undefined : prompt;
 		},
 		/** The polls. A task that the service does not know any more is still completed if its row has the video. */
 		polls: polls.map((poll) => known.get(poll) ?? poll),
