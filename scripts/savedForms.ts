@@ -120,8 +120,10 @@ function filledForms(properties: readonly INodeProperties[], owner: FormOwner): 
 			nodeOf(owner),
 			describe(owner),
 		);
+	// Entries are filled in every form: what they show is shown then.
 	const controls = fields.filter(
-		({ property: { name } }) => conditionsOn(name, properties).length > 0,
+		({ property: { name, type } }) =>
+			type !== 'fixedCollection' && conditionsOn(name, properties).length > 0,
 	);
 	const used = new Set<string>();
 	/** Whether this value of a field is in no form yet, as n8n would save it; from now on it is. */

@@ -9,8 +9,14 @@ import { sendChat, type SendOptions } from '../client/chat/sendChat';
 import { callProblem, closeCalls, splitCalls, toReplay } from '../client/chat/toolCalls';
 import { restoreReplies } from '../client/chat/restoreReplies';
 
-import type { ChatMessage, ChatRequest, ToolCall, Usage } from '../client/chat/types';
-import { judge } from '../client/chat/verdict';
+import type {
+	ChatCompletion,
+	ChatMessage,
+	ChatRequest,
+	ToolCall,
+	Usage,
+} from '../client/chat/types';
+import { formOf, judge } from '../client/chat/verdict';
 import { settled, valueOf } from '../client/concurrency';
 import { ServiceError } from '../client/errors';
 import { asJson, fromJson } from '../client/json';
@@ -32,6 +38,7 @@ import {
 	type SdkTool,
 } from '../shared/chat/aiNodeSdk';
 import { shownInStream, withoutKey } from '../shared/chat/chatStream';
+import { CUT_MARK } from '../shared/chat/finishReply';
 import { imageUrls } from '../shared/chat/messages';
 import { boundFields } from '../shared/chat/requestOptions';
 import { readCall } from '../shared/form/callOptions';
@@ -57,7 +64,7 @@ export async function supplyChatModel(
 			sdk,
 			http: service.http,
 			baseUrl: service.baseUrl,
-			isKnown: run.reader === 'visitor' ? service.isKnown : undefined,
+			isKnown: run.isDrawn ? service.isKnown : undefined,
 			request: boundFields(values, service),
 			...readCall(run, values.options),
 			images: imageUrls(run, itemIndex, values.images),
@@ -89,6 +96,13 @@ const ANSWER_TOOL = 'format_final_json_response';
 const INVALID_HINT = 'Describe the tools more clearly, or choose another model';
 /** How often the model is told that none of its calls can be run, before that is an error. */
 const MAX_CORRECTIONS = 3;
+
+/** A reply whose text says that it was cut off. */
+function withCutMark(reply: ChatCompletion): ChatCompletion {
+	const choice = reply.choices[0]!;
+	const content = `${choice.message.content ?? ''}${CUT_MARK}`;
+	return { ...reply, choices: [{ ...choice, message: { ...choice.message, content } }] };
+}
 
 /** The service's chat as a chat model for n8n's agents and chains. */
 export function chatModel(
@@ -139,7 +153,18 @@ export function chatModel(
 		const { messages } = request;
 		let usage: Usage | undefined;
 		for (let left = MAX_CORRECTIONS; ; left -= 1) {
-			const completion = judge(await chat(request), 'model', false, tools.length > 0);
+			const hasTools = tools.length > 0;
+			const sent = await chat(request);
+			// Who reads a page sees how far it goes; a workflow, or a parser, would take it for whole.
+			const isShown = isKnown !== undefined && !own.includes(ANSWER_TOOL);
+			const isCut = isShown && formOf(sent, 'model', hasTools) === 'cut';
+			const completion = judge(
+				isCut ? withCutMark(sent) : sent,
+				isCut ? 'reply' : 'model',
+				false,
+				hasTools,
+			);
+			if (isCut) onDelta?.({ content: CUT_MARK, reasoning: '', progress: [] });
 			usage = addUsage(usage, usageOf(completion));
 			const reply = { ...completion, ...(usage && { usage }) };
 			const stored = replies().get() ?? [];
@@ -173,11 +198,11 @@ export function chatModel(
 		await converse(...args).catch((error: unknown) => {
 			const failure = toNodeError(run, error, 0);
 			// n8n sends the description to a streaming chat.
-			if (run.isStreamed) throw forVisitor(failure);
+			if (run.isStreamed && run.reader === 'visitor') throw forVisitor(failure);
 			const { serviceMessage = '' } = error instanceof ServiceError ? error.details : {};
 			// With *On Error: Continue* n8n's agents and chains output nothing but the message, which a refusal has anyway.
 			const isSaid = failure.message.endsWith(`: ${oneLine(serviceMessage)}`);
-			if (isKnown === undefined && serviceMessage !== '' && !isSaid)
+			if (run.reader !== 'visitor' && serviceMessage !== '' && !isSaid)
 				failure.message += `: ${run.withoutSecrets(serviceMessage)}`;
 			throw failure;
 		});

@@ -24,7 +24,10 @@ export class ChatCompletion implements INodeType {
 		subtitle: `={{ (["json", "schema"].includes($parameter.responseFormat) ? "JSON" : "reply") + " from " + ${ANSWERER} }}`,
 		description: 'Ask a model, an application or a workflow, and get its reply',
 		defaults: { name: 'Chat Completion' },
-		inputs: [NodeConnectionTypes.Main],
+		inputs: [
+			NodeConnectionTypes.Main,
+			{ type: NodeConnectionTypes.AiMemory, displayName: 'Memory', maxConnections: 1 },
+		],
 		outputs: [NodeConnectionTypes.Main],
 		usableAsTool: true,
 		builderHint: builderHint(hint),

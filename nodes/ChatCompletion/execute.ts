@@ -5,9 +5,10 @@ import { judge } from '../client/chat/verdict';
 import { askForReply } from '../shared/chat/askForReply';
 import { mapChats, type SendText } from '../shared/chat/chatStream';
 import { finishReply } from '../shared/chat/finishReply';
-import { itemsInOrder, memoryKeyOf, remember } from '../shared/chat/memory';
+import { itemsInTurn, memoryKeyOf, recall, remember } from '../shared/chat/memory';
 import { readQuestion } from '../shared/chat/messages';
 import type { Run } from '../shared/run/run';
+import { readMemoryNode } from './memoryNode';
 import { chatForm } from './properties';
 
 /** Limits of a single exchange: there is none. */
@@ -18,13 +19,16 @@ const NO_LIMITS = { maxRounds: Infinity, maxCalls: Infinity, maxRepeats: Infinit
  * memory run one after another.
  */
 export async function runChatCompletion(run: Run): Promise<INodeExecutionData[][]> {
-	const remembered = itemsInOrder<INodeExecutionData>(run, true);
+	const inTurn = itemsInTurn<INodeExecutionData>(run);
 	const work = async (item: number, sendText?: SendText) => {
 		const values = chatForm.read(run, item);
 		const key = memoryKeyOf(run, item, values);
-		return await remembered.once(item, key, async () => {
-			const question = await readQuestion(run, item, key, values);
-			const { conversation, memory } = question;
+		const node = await readMemoryNode(run, item, key);
+		return await inTurn.ask(item, node?.key ?? key, async () => {
+			const { asked, ...question } = readQuestion(run, item, values);
+			const { memoryMessages } = values.options;
+			const { conversation, memory } = await (node?.recall(asked) ??
+				recall(run, key, memoryMessages, asked));
 			const asking = { ...values, ...question, sendText };
 			const request = { messages: conversation.messages, ...question.request };
 			const sent = await askForReply(run, request, 'reply', asking);
@@ -33,11 +37,11 @@ export async function runChatCompletion(run: Run): Promise<INodeExecutionData[][
 			// A reply with calls that the workflow has to run ends no turn.
 			const next = applyReply(conversation, reply, [], NO_LIMITS);
 			const keep = async (ended: Conversation) => {
-				await remember(run, memory, ended);
+				await (node?.remember(ended) ?? remember(run, memory, ended));
 			};
 			const taking = { ...asking, conversation: next, keep };
 			return await finishReply(run, reply, 'reply', taking);
 		});
 	};
-	return await mapChats(run, work, remembered.clear);
+	return await mapChats(run, work, inTurn.clear);
 }

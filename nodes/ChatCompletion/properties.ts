@@ -28,7 +28,7 @@ export const chatForm = form({
 	...memoryFields,
 	...formatFields,
 	images: promptImagesField,
-	...replyFields('text'),
+	...replyFields,
 	options: options({
 		...replyOptions,
 		...requestFields,

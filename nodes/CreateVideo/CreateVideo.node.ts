@@ -27,7 +27,7 @@ export class CreateVideo implements INodeType {
 		},
 		group: ['transform'],
 		version: 1,
-		subtitle: `={{ ($parameter.options?.dryRun ? "dry run" : $parameter.waitUntilFinished ? "wait" : "no wait") + ": " + ${shownAs('model', 'no model')}.replace(/^video-m\\d=/, "") + " from " + ($parameter.references?.file?.length ? "files" : "text") }}`,
+		subtitle: `={{ ($parameter.options?.dryRun ? "Check" : $parameter.waitUntilFinished ? "Make" : "Start") + " a video with " + ${shownAs('model', 'no model')}.replace(/^video-m\\d=/, "") + " from " + ($parameter.references?.file?.length ? "files" : "text") }}`,
 		description:
 			'Generate a video from text, images, videos or audio. Returns its task_id for Wait for Video, or the finished video.',
 		defaults: { name: 'Create Video' },

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { settled, valueOf } from '../client/concurrency';
-import { isCanceled } from '../client/errors';
+import { isAbout, isCanceled, type ServiceError } from '../client/errors';
 import { withDeadline, withRetry } from '../client/http/retry';
 import { asJson, parseJsonObject } from '../client/json';
 import { counted, oneLine, shown } from '../client/values';
@@ -20,11 +20,11 @@ import { taskIdOf } from '../shared/durable/taskTable';
 import { readModelCodes } from '../shared/run/credential';
 import { executionOf } from '../shared/engine/execution';
 import { isToolRun, isTriedAgain } from '../shared/engine/nodeRun';
-import { workflowOf } from '../shared/engine/workflow';
+import { isFollowed, workflowOf } from '../shared/engine/workflow';
 import { mapItems } from '../shared/run/mapItems';
 import { openedRun } from '../shared/run/run';
 
-import { failForLost, isPutOff, isUnsent, notCreated } from '../shared/wait/lostVideos';
+import { failForLost, isPutOff, isUnsent, NOT_SENT, notCreated } from '../shared/wait/lostVideos';
 import type { Delivered } from '../shared/wait/record';
 
 import { checkCostKnown, limitOf, planVideo, type PlannedVideo } from './plan';
@@ -91,8 +91,10 @@ async function createTasks(
 	});
 	const videos = [...planned.values()];
 	const opened = await settled(openTasks(context, videos));
-	/** The items whose video was not created. After the first one, only what costs nothing comes out. */
+	/** The items whose video was not created. */
 	const failed = new Map<number, Delivered>();
+	/** Why nothing more is sent. What costs nothing comes out all the same. */
+	let stop: unknown;
 	const readOptions = () => ({
 		...readBatching(context),
 		describeCompleted,
@@ -103,14 +105,18 @@ async function createTasks(
 			const video = planned.get(item);
 			if (video === undefined) return checked[item]!;
 			const isFree = video.options.dryRun || calls.isKnown(item);
-			if (failed.size > 0 && !isFree) {
-				failed.set(item, notCreated(new Error('Not sent, because another one failed')));
+			if (stop !== undefined && !isFree) {
+				if (!stops) throw notSentAfter(stop as ServiceError);
+				failed.set(item, NOT_SENT);
 				return { json: {} };
 			}
 			const output = await settled(outputOf(context, video, calls));
-			if ('value' in output || !stops || isCanceled(output.error))
-				return { json: valueOf(output), pairedItem: { item } };
-			failed.set(item, notCreated(output.error as Error));
+			if ('value' in output) return { json: output.value, pairedItem: { item } };
+			const { error } = output;
+			if (!isFree && (stops ? !isAbout('request', error) : isAbout('credit', error)))
+				stop ??= error;
+			if (!stops || isCanceled(error)) throw error;
+			failed.set(item, notCreated(error as Error));
 			return { json: {} };
 		});
 		const foreign = 'value' in opened ? await opened.value.findForeign() : new Map();
@@ -121,8 +127,7 @@ async function createTasks(
 			failed.set(item, notCreated(error));
 			return { json: {} };
 		});
-		hintAdjusted(context, videos);
-		hintUnsent(context, items);
+		hintChanges(context, videos, items);
 		return items.map((item, index) => {
 			const ending = isUnsent(item) ? 'unsent' : 'completed';
 			return failed.get(index) ?? { item, ending };
@@ -131,6 +136,10 @@ async function createTasks(
 		if ('value' in opened) await opened.value.close();
 	}
 }
+
+/** The error of an item that is not sent, with On Error: Continue: another one would fail in the same way. */
+const notSentAfter = (error: ServiceError) =>
+	error.with({}, { message: `Not sent: ${error.message}` });
 
 function describeCompleted(tasks: readonly IDataObject[]): string {
 	const ids = tasks
@@ -241,7 +250,8 @@ function hintUnattended(context: IExecuteFunctions, items: readonly INodeExecuti
 /** Whether a node waits for the videos of this one, or may do so: of a sub-workflow the caller, and after "Execute step" a later run. */
 function isAwaited(context: IExecuteFunctions): boolean {
 	const { nodes, destination } = workflowOf(context);
-	if (destination !== undefined || executionOf(context).current.parent) return true;
+	if (executionOf(context).current.parent) return true;
+	if (destination !== undefined) return isFollowed(context);
 	const after = context.getChildNodes(context.getNode().name).map(({ name }) => name);
 	return Object.values(nodes).some((node) => {
 		const { name, type, disabled, parameters } = node!;
@@ -251,22 +261,21 @@ function isAwaited(context: IExecuteFunctions): boolean {
 	});
 }
 
-/** Says in a hint below the output that durations were adjusted. */
-function hintAdjusted(context: IExecuteFunctions, videos: readonly PlannedVideo[]): void {
-	const { length } = videos.filter(({ plan }) => plan.adjustments.length > 0);
-	if (length === 0) return;
-	const where = counted(length, 'item');
-	openedRun(context).hint(
-		`The duration was adjusted in ${where}. See "adjustments" in the output.`,
-	);
-}
-
-/** Says in a hint below the output that a limit has left out items. */
-function hintUnsent(context: IExecuteFunctions, items: readonly INodeExecutionData[]): void {
-	const { length } = items.filter(isUnsent);
-	if (length === 0) return;
-	const were = `${counted(length, 'item')} ${length === 1 ? 'was' : 'were'}`;
-	openedRun(context).hint(
-		`${were} not sent, because of Maximum Videos or Maximum Cost. See "reason" in the output.`,
-	);
+/** Says in hints below the output that durations were adjusted, and that a limit has left out items. */
+function hintChanges(
+	context: IExecuteFunctions,
+	videos: readonly PlannedVideo[],
+	items: readonly INodeExecutionData[],
+): void {
+	const { hint } = openedRun(context);
+	const adjusted = videos.filter(({ plan }) => plan.adjustments.length > 0).length;
+	const unsent = items.filter(isUnsent).length;
+	const where = counted(adjusted, 'item');
+	if (adjusted > 0)
+		hint(`The duration was adjusted in ${where}. See "adjustments" in the output.`);
+	const were = `${counted(unsent, 'item')} ${unsent === 1 ? 'was' : 'were'}`;
+	if (unsent > 0)
+		hint(
+			`${were} not sent, because of Maximum Videos or Maximum Cost. See "reason" in the output.`,
+		);
 }

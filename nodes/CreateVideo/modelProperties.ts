@@ -1,4 +1,4 @@
-import type { INodeListSearchItems, INodeProperties } from 'n8n-workflow';
+import type { DisplayCondition, INodeListSearchItems, INodeProperties } from 'n8n-workflow';
 
 import { counted, shown } from '../client/values';
 import {
@@ -12,7 +12,14 @@ import {
 import { findModel, VIDEO_MODELS, type OwnModel, type VideoModel } from '../client/video/models';
 
 import { fileSource, type FileEntry } from '../shared/files/fileSource';
-import { fromAi, type FromAiArgument, inTools, notInTools, property } from '../shared/form/fields';
+import {
+	displayed,
+	fromAi,
+	type FromAiArgument,
+	inTools,
+	notInTools,
+	property,
+} from '../shared/form/fields';
 import { changed, choice, entries, field } from '../shared/form/form';
 
 const MODELS: readonly VideoModel[] = VIDEO_MODELS;
@@ -46,6 +53,13 @@ function forOtherModels(field: INodeProperties): INodeProperties {
 	const model = MODELS.flatMap(({ code }) => [code, { _cnd: { startsWith: `${code}=` } }]);
 	return { ...field, displayOptions: { hide: { model } } };
 }
+
+/** References without files. n8n compares such values deeply, though its type has simple ones only. */
+const NO_FILES: object[] = [{ _cnd: { eq: {} } }, { _cnd: { eq: { file: [] } } }];
+
+/** Shows the field only where there are reference files. While the node runs n8n does not look at these, and has the field always. */
+const withFiles = (field: INodeProperties) =>
+	displayed(field, { hide: { references: NO_FILES as DisplayCondition[] } });
 
 /** The fields that an agent's model fills. It reads in an error what the video model takes instead. */
 const FROM_AI: Readonly<Partial<Record<string, FromAiArgument>>> = {
@@ -102,9 +116,10 @@ export const videoFields = Object.fromEntries(
 			...models.map((model) => forModel(listed(row, model), model)),
 			forOtherModels(free(row)),
 		];
+		const shownOnes = properties.map((each) => (row.needsFiles ? withFiles(each) : each));
 		const all = argument
-			? [...properties.map(notInTools), inTools({ ...free(row), default: fromAi(argument) })]
-			: properties;
+			? [...shownOnes.map(notInTools), inTools({ ...free(row), default: fromAi(argument) })]
+			: shownOnes;
 		return [row.key, field(all, (entered = '') => shown(entered))];
 	}),
 );

@@ -115,12 +115,13 @@ export async function planVideo(
 function readInput(
 	context: IExecuteFunctions,
 	item: number,
-	{ model, prompt, references, ...others }: ReturnType<typeof createVideoForm.read>,
+	{ model, prompt, references, options, ...others }: ReturnType<typeof createVideoForm.read>,
 ) {
 	const texts = others as unknown as ValuesOf<typeof videoFields>;
 	return {
 		model,
 		prompt,
+		extra: options.extraBody,
 		fields: Object.fromEntries(VIDEO_FIELDS.map(({ key }) => [key, texts[key]!])),
 		references: references.flatMap((entry, index) =>
 			readEntry(context, item, entry, `References: entry ${index + 1}`),
@@ -185,9 +186,8 @@ export function limitOf(
 ): Limit | undefined {
 	const isSet = ({ options }: PlannedVideo) =>
 		LIMITS.some(([option]) => options[option] !== undefined);
-	// Without a valid period there is no video: each item has failed.
 	if (!videos.some(isSet)) return undefined;
-	const [unit, who, when] = PERIODS[createVideoForm.fields.limitPeriod.read(context, 0)];
+	const [unit, who, when] = PERIODS[videos[0]!.options.limitPeriod];
 	const of = (items: readonly number[]) => videos.filter(({ item }) => items.includes(item));
 	const sumOf = (items: readonly number[]): Spent => ({
 		videos: items.length,
@@ -200,7 +200,6 @@ export function limitOf(
 			const start = context.evaluateExpression(`{{ $now.startOf('${unit}').toMillis() }}`, 0);
 			return new Date(start as number).toISOString();
 		},
-		sumOf,
 		takesWhatFits: videos.some(({ options }) => options.takeWhatFits),
 		dryRuns: videos.flatMap(({ item, options }) => (options.dryRun ? [item] : [])),
 		verify({ unpriced }) {

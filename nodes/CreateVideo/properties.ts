@@ -2,7 +2,14 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
 import { isBlank } from '../client/values';
-import { batchingField, readCall, safeRetryField, timeoutField } from '../shared/form/callOptions';
+import { REQUEST_NAMES } from '../client/video/fields';
+import {
+	batchingField,
+	extraBodyField,
+	readCall,
+	safeRetryField,
+	timeoutField,
+} from '../shared/form/callOptions';
 import { displayed, inTools, notInTools } from '../shared/form/fields';
 import {
 	changed,
@@ -114,6 +121,16 @@ export const createVideoForm = form({
 			default: 0,
 		}),
 		maximumCost: field(sumOfCosts.properties, (entered) => entered),
+		limitPeriod: choice('Limit Period', {
+			noDataExpression: true,
+			help: 'What Maximum Videos and Maximum Cost count. A day or month counts all videos in the task ledger since it began in the timezone of the workflow.',
+			default: 'execution',
+			choices: [
+				['Day', 'day', 'In all executions of this workflow'],
+				['Execution', 'execution', 'What this node has sent in this execution'],
+				['Month', 'month', 'In all executions of this workflow'],
+			],
+		}),
 		takeWhatFits: toggle('Take What Fits', {
 			help: 'Whether the items that Maximum Videos and Maximum Cost still allow are sent where not all of them fit. The others come out with no task and the reason "limit".',
 		}),
@@ -121,21 +138,11 @@ export const createVideoForm = form({
 			help: 'Whether to check everything and output the request without sending it. A dry run is free of charge.',
 		}),
 		batching: batchingField,
+		extraBody: extraBodyField(REQUEST_NAMES),
 		retries: safeRetryField,
 		// The service answers at once with a task.
 		timeout: timeoutField(120),
 		taskLedger: taskLedgerField,
-	}),
-	// No option, though it is about two of them: the form of n8n cannot show a field for options that are added.
-	limitPeriod: choice('Limit Period', {
-		noDataExpression: true,
-		help: 'What the options Maximum Videos and Maximum Cost count. A day or month counts all videos in the task ledger since it began in the timezone of the workflow.',
-		default: 'execution',
-		choices: [
-			['Day', 'day', 'In all executions of this workflow'],
-			['Execution', 'execution', 'What this node has sent in this execution'],
-			['Month', 'month', 'In all executions of this workflow'],
-		],
 	}),
 });
 

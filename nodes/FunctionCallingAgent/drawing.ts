@@ -1,18 +1,14 @@
-import type { IConnections, IExecuteFunctions, INode } from 'n8n-workflow';
+/**
+ * Drawing: what is refused before the first request, as the loop through the tools cannot work. One function for each rule.
+ * Whatever else brings no result is an error when the execution ends.
+ */
+import { CHAT_TRIGGER_NODE_TYPE, type IExecuteFunctions, type INode } from 'n8n-workflow';
 
-import { rejectMistakes } from '../client/errors';
+import { InputError } from '../client/errors';
 import { objectOf } from '../client/json';
-import {
-	asksPerson,
-	batchOutput,
-	hasTimeLimit,
-	JOINING,
-	LOOP,
-	PASSING,
-	workflowOf,
-} from '../shared/engine/workflow';
 import { runDataOf } from '../shared/engine/nodeRun';
 import { canPlanRuns } from '../shared/engine/stack';
+import { batchOutput, LOOP, workflowOf, type Wire } from '../shared/engine/workflow';
 import { textOf } from '../shared/chat/schemaForm';
 import { FIRST_TOOL, isSingleOutput, isToolOutput } from '../shared/run/toolCall';
 import type { ToolEntry } from './properties';
@@ -24,293 +20,267 @@ export const STOPPED = 1;
 /** An expression for Reset of Loop Over Items that can differ between the rounds of the loop and a new list. */
 const RESETTING = /^=.*\$(?!(runIndex|itemIndex|now|today|vars|env|workflow)\b)/s;
 
-/** How often in a row an outcome may lead back. */
-const MAX_RETURNS = 10;
+type Drawing = ReturnType<typeof readDrawing>;
+/** The arguments of an InputError. */
+type Mistake = readonly [field: string, problem: string, hint: string];
+/** Finds what is drawn wrong around an agent: this node, or one behind it. */
+type Rule = (drawing: Drawing, agent: INode) => Mistake | undefined;
 
-type Drawing = NonNullable<ReturnType<typeof readDrawing>>;
-
-/** This node, or another agent, as it is drawn in the workflow; undefined in an n8n that does not show it. */
-export function readDrawing(context: IExecuteFunctions, agent = context.getNode()) {
-	const { connections, nodes, descriptionOf, destination } = workflowOf(context);
-	if (connections === undefined) return undefined;
-	const { name, type, onError, parameters } = agent;
-	const { tool = [] } = objectOf(parameters['tools']) as { tool?: readonly ToolEntry[] };
-	const of = name === context.getNode().name ? '' : ` of ${name}`;
-	const toolOutputs = isSingleOutput(parameters)
-		? [`Tool Calls${of}`]
-		: tool.map((each, index) => `Tool ${textOf(each.name) || index + 1}${of}`);
-	const errorOutput = FIRST_TOOL + toolOutputs.length;
-	const end = errorOutput + (onError === 'continueErrorOutput' ? 1 : 0);
-	const wires = wiresOf(connections, nodes);
-	const entered = new Set(wires.map(({ to }) => to));
-	const isCall = isToolOutput(agent);
-	const agents = Object.values(nodes).flatMap((node) =>
-		node?.type === type && node.name !== name && node.disabled !== true ? [node] : [],
-	);
-	const isTrigger = (node: string) => descriptionOf(node)?.group.includes('trigger') === true;
-
-	/** The connections of a node, or of one of its outputs. */
-	const wiresFrom = (node: string, output?: number) =>
+/** The workflow as it is drawn. */
+export function readDrawing(context: IExecuteFunctions) {
+	const workflow = workflowOf(context);
+	const { nodes, descriptionOf } = workflow;
+	const wires = workflow.wires();
+	const { type, name: own } = context.getNode();
+	const from = (node: string, output?: number) =>
 		wires.filter((wire) => wire.from === node && wire.output === (output ?? wire.output));
-
-	/** The nodes on all ways that begin with these connections. The ways end at the given nodes. */
-	function reach(
-		start: readonly Wire[],
-		ends: readonly string[] = [name],
-		follows: (wire: Wire) => boolean = () => true,
-	): ReadonlySet<string> {
+	const entered = new Set(wires.map(({ to }) => to));
+	const isTrigger = (node: string) => descriptionOf(node)?.group.includes('trigger') === true;
+	/** The enabled agents of this type. */
+	const agents = Object.values(nodes).filter(
+		(node): node is INode => node?.type === type && node.disabled !== true,
+	);
+	const called = new Map(agents.map((agent) => [agent.name, isToolOutput(agent)]));
+	const isCall = (wire: Wire) => called.get(wire.from)?.(wire.output) === true;
+	const toolsOf = ({ name, parameters }: INode) => {
+		const { tool = [] } = objectOf(parameters['tools']) as { tool?: readonly ToolEntry[] };
+		const labels = isSingleOutput(parameters)
+			? ['Tool Calls']
+			: tool.map((each, index) => `Tool ${textOf(each.name) || index + 1}`);
+		return labels.map((label, index) => ({
+			label: name === own ? label : `${label} of ${name}`,
+			wires: from(name, FIRST_TOOL + index),
+		}));
+	};
+	/** The nodes on all ways that begin with these connections, without the tool branches of agents. The ways end at some nodes. */
+	function reach(start: readonly Wire[], ...ends: readonly string[]) {
 		const found = new Set(start.map(({ to }) => to));
 		// A set can grow while it is iterated.
 		for (const node of found)
 			if (!ends.includes(node))
-				for (const wire of wiresFrom(node)) if (follows(wire)) found.add(wire.to);
+				for (const wire of from(node)) if (!isCall(wire)) found.add(wire.to);
 		return found;
 	}
-
-	/** Whether every item that reaches the node leaves it through this connection. */
-	const isPassing = ({ from, output }: Wire) => {
-		const node = nodes[from]!;
-		const { mode = 'append' } = node.parameters;
-		const passes = asksPerson(node)
-			? hasTimeLimit(node)
-			: node.type === type || PASSING.test(`${node.type} ${String(mode)}`);
-		return node.disabled === true || (output === ANSWER && passes);
-	};
-
-	const inside = reach(wiresFrom(name).filter(({ output }) => isCall(output)));
 	return {
-		...{ name, nodes, wires, destination, toolOutputs, errorOutput, end },
-		...{ wiresFrom, reach, isPassing, of },
-		/** Whether the workflow has connections behind the last output, or had some. */
-		hasMore: (connections[name]?.['main'] ?? []).length > end,
+		...{ ...workflow, wires, from, isTrigger, toolsOf, reach, agents, isCall },
 		/** The connections of triggers, and of nodes that nothing leads to. */
-		entries: wires.filter(({ from }) => isTrigger(from) || !entered.has(from)),
-		isTrigger,
-		/** The other agents of this type. */
-		agents,
-		/** Whether a connection is for the tool calls of another agent. */
-		isForeign: ({ from, output }: Wire) =>
-			agents.some((other) => other.name === from && isToolOutput(other)(output)),
-		/** The nodes in the branches of the tools. */
-		inside,
-		/** Whether a connection is in the branch of a tool. */
-		isBranch: ({ from, output }: Wire) => (from === name ? isCall(output) : inside.has(from)),
+		entries: wires.filter((wire) => isTrigger(wire.from) || !entered.has(wire.from)),
+		/** The index of the error output of an agent, which comes last. */
+		errorOutputOf: (agent: INode) => FIRST_TOOL + toolsOf(agent).length,
+		/** The nodes in the branches of the tools of an agent. */
+		inside: ({ name }: INode) =>
+			reach(
+				wires.filter((wire) => wire.from === name && isCall(wire)),
+				name,
+			),
 	};
 }
 
-const NO_WAY_BACK = 'cannot run in this engine of n8n: it leads nothing back to a node';
-const OTHER_ENGINE =
-	'Nothing was sent. If the settings of the workflow have engineType v2, remove it. Otherwise use a version of n8n that the documentation of this package names';
+/** Whether this is an *Execute step* on a node in the branch of a tool: it ends before the result comes back. */
+export function isStepInBranch(context: IExecuteFunctions): boolean {
+	const { destination } = workflowOf(context);
+	if (destination === undefined) return false;
+	const { agents, inside } = readDrawing(context);
+	return agents.some((agent) => inside(agent).has(destination));
+}
 
-const STRAIGHT = 'leads straight back to the input';
 const SHIFTED =
 	'n8n keeps connections by position: after a tool was removed, each later tool leads to the branch of another. Check where each tool output leads';
-const USE = 'Only tool branches lead back. Connect this output to the nodes that use it';
+const between = (name: string) =>
+	`Connect its output to the nodes that run it, and the last of them to the input of ${name}`;
+const back = (name: string) => `Connect the last node of the branch to the input of ${name}`;
 
-const ENDLESS = 'leads back to the input, and no node on the way can end that';
-const ENDED = 'Use Loop Over Items for a list, or an IF with an exit';
-const ENDED_ERRORS = 'Lead its errors to an IF with an exit, or to nodes that do not lead back';
+/** A removed tool leaves its connection, or an empty slot, which alone means nothing: n8n never removes it. */
+const removedTool: Rule = ({ connections = {}, entries, ...drawing }, agent) => {
+	const { from, isTrigger, reach } = drawing;
+	const { name, onError } = agent;
+	const errorOutput = drawing.errorOutputOf(agent);
+	const end = errorOutput + (onError === 'continueErrorOutput' ? 1 : 0);
+	const left = from(name).find(({ output }) => output >= end);
+	const lost = `are left of an output that no longer exists, to ${left?.to}`;
+	if (left) return ['Connections', lost, `${SHIFTED}, and delete the connection without a label`];
+	if ((connections[name]?.['main'] ?? []).length <= end) return undefined;
+	const isOrphan = (wire: Wire) =>
+		wire.from !== name && !isTrigger(wire.from) && reach([wire], name).has(name);
+	const orphan = entries.find(isOrphan)?.from;
+	const connect = `${SHIFTED} and connect them again. Delete ${orphan} only if no tool needs it`;
+	if (orphan) return [`Nothing leads to ${orphan},`, 'which leads back to this node', connect];
+	const failed = from(name, errorOutput);
+	const branch = `leads to ${failed[0]?.to}, the branch of a tool`;
+	return reach(failed, name).has(name) ? ['Error', branch, SHIFTED] : undefined;
+};
 
-/**
- * Ends what the drawing does not.
- *
- * @param times How often in a row an outcome has led back, and `failures`: how often of these an error.
- * @throws InputError when that is too often.
- */
-export function checkReturns({
-	times,
-	failures,
-}: {
-	readonly times: number;
-	readonly failures: number;
-}): void {
-	const problem = `has led back to the input ${MAX_RETURNS} times in a row`;
-	rejectMistakes('Answer, Stopped or Error', [
-		[failures > MAX_RETURNS, problem, ENDED_ERRORS],
-		[times > MAX_RETURNS, problem, ENDED],
-	]);
+const straightBack: Rule = ({ from, toolsOf, errorOutputOf }, agent) => {
+	const { name } = agent;
+	const outcomes = [
+		{ label: 'Answer', wires: from(name, ANSWER) },
+		{ label: 'Stopped', wires: from(name, STOPPED) },
+		{ label: 'Error', wires: from(name, errorOutputOf(agent)) },
+	];
+	const found = [...outcomes, ...toolsOf(agent)].find(({ wires }) =>
+		wires.some(({ to }) => to === name),
+	);
+	const use = 'Only tool branches lead back. Connect this output to the nodes that use it';
+	const hint = outcomes.some(({ label }) => label === found?.label) ? use : between(name);
+	return found && [found.label, 'leads straight back to the input', hint];
+};
+
+const executedStep: Rule = ({ destination, nodes }, { name }) =>
+	destination === name
+		? ['Execute step', 'runs this node without the branches of its tools', wholeRun(nodes)]
+		: undefined;
+
+/** How to run the whole workflow: n8n has no button for one with a chat. */
+export function wholeRun(nodes: Drawing['nodes']): string {
+	const isChat = Object.values(nodes).some((node) => node?.type === CHAT_TRIGGER_NODE_TYPE);
+	return isChat
+		? 'Click Open chat below and send a message, which runs the whole workflow'
+		: 'Execute the whole workflow instead';
 }
+
+const noBranch: Rule = ({ toolsOf }, agent) => {
+	const tool = toolsOf(agent).find(({ wires }) => wires.length === 0);
+	return tool && [tool.label, 'has no branch', between(agent.name)];
+};
+
+const notBack: Rule = ({ toolsOf, reach }, agent) => {
+	const { name } = agent;
+	const tool = toolsOf(agent).find(({ wires }) => !reach(wires, name).has(name));
+	return tool && [tool.label, 'has a branch that does not lead back', back(name)];
+};
+
+/** The results of the calls of one agent would be questions for the other, unless that one answers into the branch. */
+const otherAgent: Rule = ({ agents, from, reach, inside, isCall }, own) => {
+	const ends = agents.map(({ name }) => name);
+	const isLeading = (node: string) =>
+		!ends.includes(node) && [...reach(from(node))].some((each) => ends.includes(each));
+	const branch = inside(own);
+	for (const other of agents.filter(({ name }) => name !== own.name)) {
+		const theirs = inside(other);
+		const shared = [...branch].find((node) => theirs.has(node) && isLeading(node));
+		const outcomes = from(other.name).filter((wire) => !isCall(wire));
+		const isAsked = branch.has(other.name) && !reach(outcomes, own.name).has(own.name);
+		if (shared !== undefined || isAsked)
+			return [
+				'Tool branches',
+				`lead to the agent ${other.name} as well${shared === undefined ? '' : `, through ${shared}`}`,
+				`Each result would be a question for the other agent. Give each agent nodes of its own, connect ${other.name} behind Answer, or lead its answers back to ${own.name}`,
+			];
+	}
+	return undefined;
+};
+
+/** Without Reset n8n goes on in the list of an earlier call: the next calls come back at once, as their own results. */
+const loopWithoutReset: Rule = ({ nodes, wires, entries, from, reach, inside }, { name }) => {
+	const branch = inside(nodes[name]!);
+	for (const loop of branch) {
+		const { type, typeVersion, disabled, parameters } = nodes[loop]!;
+		const after = reach(from(loop), name);
+		if (type !== LOOP || disabled === true || !after.has(name)) continue;
+		const ways = wires
+			.filter(({ from: way, to }) => to === loop && (way === name || branch.has(way)))
+			.map((wire) => wire.from);
+		const isInLoop = (node: string) => node !== name && (node === loop || after.has(node));
+		const before = ways.filter((way) => !isInLoop(way));
+		const text = String(objectOf(parameters['options'])['reset']).replaceAll('\\', '');
+		const isRight =
+			!text.includes('$prevNode') ||
+			before.every((way) => text.includes(way)) ||
+			ways.some((way) => isInLoop(way) && text.includes(way));
+		const isEndless = !(RESETTING.test(text) && isRight);
+		const isNew = before.map((node) => `$prevNode.name === ${JSON.stringify(node)}`);
+		if (isEndless && reach(entries, name).has(loop))
+			return [loop, 'is in the branch of a tool, and the questions pass it', back(name)];
+		if (isEndless)
+			return [
+				loop,
+				`has no expression for Reset that tells the items of ${before.join(' and ')} from those of the loop`,
+				`Without it, n8n returns the calls of the next round at once. Set its option Reset to {{ ${isNew.join(' || ')} }}`,
+			];
+		const batch = reach(from(loop, batchOutput(typeVersion)), name);
+		if (batch.has(name) && !batch.has(loop))
+			return [
+				loop,
+				`leads to ${name} from its output loop, and not back to itself`,
+				`n8n would pass on the first batch only. Lead the last node of the loop to ${loop}, and the output done to ${name}`,
+			];
+	}
+	return undefined;
+};
+
+/** A node with several inputs waits for items at each of them. Those from outside come with one call, and for the next with none. */
+const outsideItems: Rule = ({ nodes, wires, entries, from, reach, inside }, { name }) => {
+	const branch = inside(nodes[name]!);
+	for (const node of branch) {
+		const received = wires.filter(({ to }) => to === node);
+		const other = received.find((wire) => wire.from !== name && !branch.has(wire.from));
+		const isJoin = node !== name && received.some(({ input }) => input > 0);
+		// A node through which all questions come is no part of the branch.
+		const isPart = () =>
+			reach(entries, name, node).has(name) && reach(from(node), name).has(name);
+		if (other && isJoin && isPart())
+			return [
+				node,
+				`gets items of ${other.from}, which no tool call brings`,
+				`They come once, and not again with the next call. Delete that connection, and read them by an expression such as {{ $(${JSON.stringify(other.from)}).all() }}, or in a sub-workflow`,
+			];
+	}
+	return undefined;
+};
+
+/** n8n passes the call on at once: it would be its own result. */
+const detached: Rule = ({ nodes, from, inside }, own) => {
+	const last = [...inside(own)].find(
+		(node) =>
+			nodes[node]?.disabled !== true &&
+			objectOf(nodes[node]?.parameters['options'])['waitForSubWorkflow'] === false &&
+			from(node).some(({ to }) => to === own.name),
+	);
+	const wait =
+		'Switch on Wait For Sub-Workflow Completion, or add Edit Fields behind it, with what the model is to know';
+	const problem =
+		'does not wait for its sub-workflow, so that the result would be the call itself';
+	return last === undefined ? undefined : [last, problem, wait];
+};
+
+/** The rules for all agents, and those for agents that call tools through their outputs. */
+const RULES: readonly Rule[] = [removedTool, straightBack];
+const TOOL_RULES: readonly Rule[] = [
+	executedStep,
+	noBranch,
+	notBack,
+	otherAgent,
+	loopWithoutReset,
+	outsideItems,
+	detached,
+];
 
 /**
  * Checks the drawing of this node, and of the agents behind it, which would fail after this one was paid for.
  *
+ * @param needsBranches Whether tool calls can leave the node.
  * @throws InputError that names the output and says what to draw.
  */
 export function checkDrawings(context: IExecuteFunctions, needsBranches: boolean): void {
 	const leadsBack = canPlanRuns(context) && runDataOf(context) !== undefined;
-	rejectMistakes('Tool branches', [[needsBranches && !leadsBack, NO_WAY_BACK, OTHER_ENGINE]]);
-	const own = readDrawing(context);
-	if (own === undefined) return;
-	checkDrawing(own, needsBranches);
-	const isEndless = own
-		.reach(own.wiresFrom(own.name, ANSWER), [own.name], own.isPassing)
-		.has(own.name);
-	rejectMistakes('Answer', [[isEndless, ENDLESS, ENDED]]);
-	const behind = own.reach(own.wiresFrom(own.name));
-	for (const agent of own.agents) {
-		const drawing = readDrawing(context, agent)!;
-		const { toolSource } = agent.parameters;
-		const hasTools = toolSource !== 'json' && drawing.toolOutputs.length > 0;
-		const isStopping = agent.onError?.startsWith('continue') !== true;
-		if (isStopping && behind.has(agent.name)) checkDrawing(drawing, hasTools);
-	}
-}
-
-/**
- * Checks that every tool call can come back as a result, before the first request is paid for.
- *
- * @param needsBranches Whether tool calls can leave the node.
- * @throws InputError that names the output and says what to draw.
- */
-function checkDrawing(drawing: Drawing, needsBranches: boolean): void {
-	const { name, of, toolOutputs, errorOutput, end, hasMore, wiresFrom, reach } = drawing;
-	const labels = [`Answer${of}`, `Stopped${of}`, ...toolOutputs, `Error${of}`];
-	const leadsBack = (start: readonly Wire[]) => reach(start).has(name);
-	const isStraight = (start: readonly Wire[]) => start.some(({ to }) => to === name);
-	// A removed tool leaves its connection, or an additional empty slot and the branch of the last tool, to which nothing
-	// leads any more. n8n never removes the slot, so alone it means nothing.
-	const left = wiresFrom(name).find(({ output }) => output >= end);
-	const lost = `are left of an output that no longer exists, to ${left?.to}`;
-	const remove = `${SHIFTED}, and delete the connection without a label`;
-	rejectMistakes('Connections', [[left !== undefined, lost, remove]]);
-	const isOrphan = (wire: Wire) =>
-		wire.from !== name && !drawing.isTrigger(wire.from) && leadsBack([wire]);
-	const orphan = hasMore ? drawing.entries.find(isOrphan)?.from : undefined;
-	const connect = `${SHIFTED} and connect them again. Delete ${orphan} only if no tool needs it`;
-	const leads = 'which leads back to this node';
-	rejectMistakes(`Nothing leads to ${orphan},`, [[orphan !== undefined, leads, connect]]);
-	const failed = hasMore ? wiresFrom(name, errorOutput) : [];
-	const branch = `leads to ${failed[0]?.to}, the branch of a tool`;
-	rejectMistakes('Error', [[leadsBack(failed), branch, SHIFTED]]);
-	for (const output of [ANSWER, STOPPED, errorOutput])
-		rejectMistakes(labels[output]!, [[isStraight(wiresFrom(name, output)), STRAIGHT, USE]]);
-	const alone = 'runs this node without the branches of its tools';
-	const isAlone = needsBranches && drawing.destination === name;
-	rejectMistakes('Execute step', [[isAlone, alone, 'Execute the whole workflow instead']]);
-	const between = `Connect its output to the nodes that run it, and the last of them to the input of ${name}`;
-	const back = `Connect the last node of the branch to the input of ${name}`;
-	for (const [index, label] of needsBranches ? toolOutputs.entries() : []) {
-		const targets = wiresFrom(name, FIRST_TOOL + index);
-		rejectMistakes(label, [
-			[targets.length === 0, 'has no branch', between],
-			[isStraight(targets), STRAIGHT, between],
-			[!leadsBack(targets), 'has a branch that does not lead back', back],
-		]);
-		checkAgents(drawing, label, targets);
-		checkNodes(drawing, label, targets, back);
-	}
-}
-
-/** Rejects a branch that another agent has, too: the results of the calls of one would be questions for the other. */
-function checkAgents(drawing: Drawing, label: string, branch: readonly Wire[]): void {
-	const { name, agents, isForeign, wiresFrom, reach } = drawing;
-	const ends = [name, ...agents.map((agent) => agent.name)];
-	const own = reach(branch, ends);
-	for (const { name: agent } of agents) {
-		const theirs = reach(wiresFrom(agent).filter(isForeign), ends);
-		const outcomes = wiresFrom(agent).filter((wire) => !isForeign(wire));
-		const returns = (node: string) => ends.some((end) => reach(wiresFrom(node), ends).has(end));
-		const shared = [...own].find(
-			(node) => !ends.includes(node) && theirs.has(node) && returns(node),
-		);
-		const isForked = own.has(name) && own.has(agent);
-		rejectMistakes(label, [
-			[
-				shared !== undefined,
-				`shares the node ${shared} with the agent ${agent}`,
-				'Each result would be a question for the other agent. Give each agent nodes of its own, or call a sub-workflow from both branches',
-			],
-			[
-				isForked && !reach(outcomes, [name, agent]).has(name),
-				`leads to the agent ${agent} as well`,
-				`Each result would be a question for it. Connect ${agent} behind Answer, or lead its answers back to ${name}`,
-			],
-		]);
-	}
-}
-
-/** Rejects nodes on the way back that n8n runs right for the first call only, or that bring no result. */
-function checkNodes(drawing: Drawing, label: string, branch: readonly Wire[], back: string): void {
-	const { name, nodes, wires, entries, isBranch, isForeign, wiresFrom } = drawing;
-	// The branches of other agents are checked as their own.
-	const reach = (start: readonly Wire[], ends = [name]) =>
-		drawing.reach(start, ends, (wire) => !isForeign(wire));
-	const own = reach(branch);
-	for (const node of own) {
-		const after = reach(wiresFrom(node));
-		const { type, typeVersion, disabled, parameters } = nodes[node]!;
-		if (node === name || disabled === true || !after.has(name)) continue;
-		const { mode, combineBy, joinMode, numberInputs = 2 } = parameters;
-		const { reset, waitForSubWorkflow, includeUnpaired } = objectOf(parameters['options']);
-		const received = wires.filter(({ to }) => to === node);
-		const ways = received.filter(isBranch).map(({ from }) => from);
-		const isBefore = (from: string) => from === name || (from !== node && !after.has(from));
-		const before = ways.some(isBefore) ? ways.filter(isBefore) : ways;
-		const text = String(reset).replaceAll('\\', '');
-		const isNamed = (from: string) => !text.includes('$prevNode') || text.includes(from);
-		const isRight =
-			before.every(isNamed) || ways.some((way) => !before.includes(way) && isNamed(way));
-		const isEndless = type === LOOP && !(RESETTING.test(text) && isRight);
-		const isOuter = isEndless && reach(entries).has(node);
-		rejectMistakes(label, [[isOuter, `leads to ${node}, which the questions pass`, back]]);
-		const isNew = before.map((from) => `$prevNode.name === ${JSON.stringify(from)}`);
-		const batch = reach(wiresFrom(node, batchOutput(typeVersion)));
-		const isJoin = received.some(({ input }) => input > 0);
-		const other = isJoin ? received.find((wire) => !isBranch(wire)) : undefined;
-		const brought = received.filter((wire) =>
-			wire.from === name ? branch.includes(wire) : own.has(wire.from),
-		);
-		const inputs = new Set(brought.map(({ input }) => input));
-		const isShort =
-			JOINING.test([type, mode, combineBy, joinMode, includeUnpaired].join(' ')) &&
-			inputs.size < Number(numberInputs);
-		rejectMistakes(node, [
-			[
-				isEndless,
-				`has no expression for Reset that tells the items of ${before.join(' and ')} from those of the loop`,
-				`Without it, n8n returns the calls of the next round at once. Set its option Reset to {{ ${isNew.join(' || ')} }}`,
-			],
-			[
-				type === LOOP && batch.has(name) && !batch.has(node),
-				`leads to ${name} from its output loop, and not back to itself`,
-				`n8n would pass on the first batch only. Lead the last node of the loop to ${node}, and the output done to ${name}`,
-			],
-			[
-				waitForSubWorkflow === false && wiresFrom(node).some(({ to }) => to === name),
-				'does not wait for its sub-workflow, so that the result would be the call itself',
-				'Switch on Wait For Sub-Workflow Completion, or add Edit Fields behind it, with what the model is to know',
-			],
-			[
-				// A Merge through which the questions come is no part of the branch.
-				other !== undefined && reach(entries, [name, node]).has(name),
-				`gets items of ${other?.from}, which no tool call brings`,
-				`They come once, and not again with the next call. Delete that connection, and read them by an expression such as {{ $(${JSON.stringify(other?.from)}).all() }}, or in a sub-workflow`,
-			],
-			[
-				isShort && !reach(branch, [name, node]).has(name),
-				`outputs nothing before it has items at each input, and a call of ${label} does not bring them`,
-				`Set its Mode to Append, or lead each tool back to ${name} by itself`,
-			],
-		]);
-	}
-}
-
-/** A connection from an output of a node to an input of another one. */
-interface Wire {
-	readonly from: string;
-	readonly output: number;
-	readonly to: string;
-	readonly input: number;
-}
-
-/** The connections of a workflow. A disabled node passes the items of its first input on, to its first output. */
-function wiresOf(connections: IConnections, nodes: Readonly<Record<string, INode | undefined>>) {
-	const isDead = (node: string, index: number) => index > 0 && nodes[node]?.disabled === true;
-	return Object.entries(connections).flatMap(([from, { main = [] }]) =>
-		main.flatMap((targets, output) =>
-			(targets ?? []).flatMap(({ node: to, index: input }): Wire[] =>
-				isDead(from, output) || isDead(to, input) ? [] : [{ from, output, to, input }],
-			),
-		),
+	if (needsBranches && !leadsBack) throw new InputError('Tool branches', NO_WAY_BACK, OTHER_N8N);
+	const drawing = readDrawing(context);
+	if (drawing.connections === undefined) return;
+	const own = context.getNode();
+	const behind = drawing.reach(drawing.from(own.name));
+	const others = drawing.agents.filter(
+		({ name, onError }) =>
+			name !== own.name && behind.has(name) && onError?.startsWith('continue') !== true,
 	);
+	for (const agent of [own, ...others]) {
+		const isCalling = agent === own ? needsBranches : agent.parameters['toolSource'] !== 'json';
+		for (const rule of isCalling ? [...RULES, ...TOOL_RULES] : RULES) {
+			const mistake = rule(drawing, agent);
+			if (mistake) throw new InputError(...mistake);
+		}
+	}
 }
+
+const NO_WAY_BACK = 'cannot run in this engine of n8n: it leads nothing back to a node';
+const OTHER_N8N =
+	'Nothing was sent. If the settings of the workflow have engineType v2, remove it. Otherwise use a version of n8n that the documentation of this package names';

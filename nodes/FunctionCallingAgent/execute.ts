@@ -1,6 +1,6 @@
 import type { EngineResponse, IExecuteFunctions, NodeOutput } from 'n8n-workflow';
 
-import { applyReply, openCalls, type Conversation } from '../client/chat/conversation';
+import { applyReply, endedCalls, openCalls, type Conversation } from '../client/chat/conversation';
 import { progressLine } from '../client/chat/toolProgress';
 import { laterToolChoice } from '../client/chat/requestFields';
 import { judge } from '../client/chat/verdict';
@@ -9,14 +9,14 @@ import { isCanceled } from '../client/errors';
 import { askForReply } from '../shared/chat/askForReply';
 import { toChatNotice, withChatStream, type SendText } from '../shared/chat/chatStream';
 import { finishReply } from '../shared/chat/finishReply';
-import { rememberInOrder } from '../shared/chat/memory';
+import { remember } from '../shared/chat/memory';
 import { ignoreAlwaysOutputData, sourceOf } from '../shared/engine/nodeRun';
 import { restOf } from '../shared/engine/rest';
 import { eventLoopTurn } from '../shared/engine/clock';
 import { nodeState } from '../shared/run/nodeContext';
 import { stoppingError } from '../shared/run/nodeErrors';
 import { openedRun } from '../shared/run/run';
-import { emit, hasOutcome, requestToolNodes, STOPPED_TEXTS } from './outputs';
+import { emit, hasOutcome, requestToolNodes, STOPPED_TEXTS, toBranchText } from './outputs';
 import {
 	askingSlots,
 	branchCalls,
@@ -49,9 +49,12 @@ export async function runAgent(
 		const rest = restOf(context);
 		if (rest.kind === 'later') return null;
 		if (rest.kind === 'end') {
+			const calls = branchCalls(state);
+			const ran = toBranchText(context, calls);
+			const note = [rest.note, ran].filter(Boolean).join('. ');
 			if (!context.continueOnFail())
-				throw stoppingError(openedRun(context), rest.error, rest.note);
-			failSlots(context, slotsOf(branchCalls(state)), rest.own);
+				throw stoppingError(openedRun(context), rest.error, note);
+			failSlots(context, slotsOf(calls), rest.own);
 		} else if (rest.kind === 'retry') {
 			state.arrivals.push(sourceOf(context));
 			batches.push({ settings: undefined, slots: state.lost });
@@ -65,10 +68,14 @@ export async function runAgent(
 			await receive(context, state);
 		}
 		for (const batch of batches) {
-			const one = (slot: ConversationSlot) => ask(context, batch, slot);
 			for (let slots = askingSlots(batch); slots.length > 0; slots = askingSlots(batch)) {
 				const limit = openedRun(context).isLive ? 1 : batch.settings!.options.concurrency;
-				await mapConcurrent(slots, limit, one, eventLoopTurn);
+				await mapConcurrent(
+					slots,
+					limit,
+					(slot) => ask(context, batch, slot),
+					eventLoopTurn,
+				);
 			}
 		}
 		return requestToolNodes(state) ?? emit(context, state);
@@ -80,8 +87,6 @@ export async function runAgent(
 		failSlots(context, going, error);
 		return emit(context, state);
 	} finally {
-		for (const { slots } of batches)
-			await rememberInOrder(openedRun(context), slots, hasOutcome);
 		if (state.batches.length + state.lost.length === 0) stored.clear();
 	}
 }
@@ -108,25 +113,29 @@ async function ask(
 	const conversation = slot.conversation!;
 	const { tools = [], fallbacks, format } = slot;
 	const send = async (sendText?: SendText) => {
+		for (const { name, failed } of endedCalls(conversation)) {
+			const status = failed === true ? 'failed' : 'success';
+			sendText?.(toChatNotice(progressLine({ type: 'tool_calls', tool: name, status })));
+		}
 		const later = conversation.rounds === 0 ? {} : laterToolChoice(slot.request!);
 		const toolFields = tools.length === 0 ? { tool_choice: undefined } : { tools, ...later };
 		const request = { ...slot.request, ...toolFields, messages: conversation.messages };
 		const options = { ...settings, format, fallbacks, sendText };
 		const completion = judge(await askForReply(run, request, 'agent', options), 'agent');
 		const next = applyReply(conversation, completion, tools, settings.options);
-		for (const { name } of settings.streaming === 'text' ? [] : openCalls(next)) {
+		for (const { name } of openCalls(next)) {
 			const line = progressLine({ type: 'tool_start', tool: name, offset_ms: 0 });
 			sendText?.(toChatNotice(line));
 		}
 		const { phase } = next;
 		if (phase.kind === 'stopped') sendText?.(toChatNotice(STOPPED_TEXTS[phase.reason]));
-		const keep = (ended: Conversation) => {
-			slot.ended = ended;
+		const keep = async (ended: Conversation) => {
+			await remember(run, slot.memory, ended);
 		};
-		const reply = { ...slot, options: settings.options, conversation: next, keep };
+		const reply = { ...slot, options: settings.options, conversation: next, keep, sendText };
 		if (phase.kind === 'answered')
 			slot.answer = await finishReply(run, completion, 'agent', reply);
-		else if (phase.kind === 'stopped') keep(next);
+		else if (phase.kind === 'stopped') await keep(next);
 		slot.conversation = next;
 	};
 	await withChatStream(run, slot.item, run.isLive, send).catch((error: unknown) => {

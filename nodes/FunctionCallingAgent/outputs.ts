@@ -7,11 +7,12 @@ import { counted } from '../client/values';
 import { hintMissingFiles } from '../shared/files/download';
 import { forVisitors } from '../shared/chat/chatStream';
 import { leave, leftIn, takeBack } from '../shared/engine/rest';
-import { runIndexOf, triesOf } from '../shared/engine/nodeRun';
+import { runDataOf, runIndexOf, triesOf } from '../shared/engine/nodeRun';
+import { ranBehind } from '../shared/engine/runs';
 import { isConnected, workflowOf } from '../shared/engine/workflow';
 import { FIRST_TOOL } from '../shared/run/toolCall';
 import { openedRun } from '../shared/run/run';
-import { ANSWER, readDrawing, STOPPED } from './drawing';
+import { ANSWER, isStepInBranch, readDrawing, STOPPED, wholeRun } from './drawing';
 import { placeOf, toCallJson } from './matching';
 import {
 	branchCalls,
@@ -134,10 +135,13 @@ export function emit(
 	const isUnseen = stopped.length > 0 && !isConnected(context, STOPPED);
 	if (isUnseen) openedRun(context).hint(UNSEEN.join(' Stopped, '));
 	const hasLostErrors = hasErrorOutput && slotsOf(due).some(({ failure }) => failure);
-	if (hasLostErrors && !isConnected(context, readDrawing(context)?.errorOutput ?? ANSWER))
+	if (
+		hasLostErrors &&
+		!isConnected(context, readDrawing(context).errorOutputOf(context.getNode()))
+	)
 		openedRun(context).hint(UNSEEN.join(' Error, '));
-	const isSeen = () => openedRun(context).reader === 'visitor' && !isConnected(context, ANSWER);
-	const isLost = isUnseen && !isSeen() && !context.continueOnFail();
+	const isRead = openedRun(context).reader === 'visitor' && !isConnected(context, ANSWER);
+	const isLost = isUnseen && !isRead && !context.continueOnFail();
 	if (isLost) state.lost = [...state.lost, ...stopped];
 	planEnd(context, state, called.length > 0);
 	hintMissingFiles(openedRun(context), outputs.flat(), 'media');
@@ -155,14 +159,12 @@ export function emit(
  * @param calledNow Whether this run has sent calls out.
  */
 function planEnd(context: IExecuteFunctions, state: AgentState, calledNow: boolean): void {
-	const { destination } = workflowOf(context);
-	// "Execute step" on a node of a branch ends before the result comes back.
-	const isStep = destination !== undefined && readDrawing(context)?.inside.has(destination);
+	const isStep = isStepInBranch(context);
 	const calls = branchCalls(state);
 	const tools = toolsOf(calls);
 	if (calledNow) {
 		const step = isStep
-			? '. "Execute step" ends here. Execute the whole workflow to run the tools and get the answer.'
+			? `. "Execute step" ends here. ${wholeRun(workflowOf(context).nodes)}`
 			: '';
 		openedRun(context).hint(`Waiting for ${tools.join(', ')}${step}`, 'info');
 	}
@@ -194,6 +196,18 @@ function openEnd(calls: readonly Call[]) {
 		advice: 'The branch has ended before it reached this node again. Switch on Always Output Data in the settings of its last node, connect every output of its nodes, error outputs as well, and let no Merge wait for two ways of which only one has items',
 		retry: 'Retry sends these calls out again, and asks the model for nothing twice',
 	};
+}
+
+/** Which nodes have run in the branches of these calls, for the error of the end. */
+export function toBranchText(context: IExecuteFunctions, calls: readonly Call[]): string {
+	const { name } = context.getNode();
+	const places = new Map(calls.map(({ record }) => [record.name, record.place!.split('/')]));
+	const texts = [...places].map(([tool, [run, output]]) => {
+		const start = { node: name, run: Number(run), output: Number(output) };
+		const nodes = [...ranBehind(runDataOf(context) ?? {}, start)];
+		return `In the branch of ${tool} ran: ${nodes.join(', ') || 'nothing'}`;
+	});
+	return texts.join('. ');
 }
 
 /** The end of an execution in which conversations were lost at Stopped. */

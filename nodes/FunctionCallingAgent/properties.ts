@@ -125,7 +125,7 @@ export const agentForm = form({
 		default: 'oneAtATime',
 	}),
 	// Not Collect: a reply with tool calls is never shown in one piece.
-	...replyFields('collect'),
+	...replyFields,
 	options: options({
 		...replyOptions,
 		maxRounds: count('Maximum Rounds', {
@@ -135,6 +135,10 @@ export const agentForm = form({
 		maxCalls: count('Maximum Tool Calls', {
 			help: 'Total number of tool calls in a conversation',
 			default: 50,
+		}),
+		maxCallsPerRound: count('Maximum Tool Calls per Round', {
+			help: 'Number of tool calls of one reply that run. The model is told that the others did not.',
+			default: 8,
 		}),
 		...agentRequestFields,
 		memoryMessages: memoryMessagesField,

@@ -1,24 +1,21 @@
 import type { IExecuteFunctions, INodeExecutionData, ISourceData } from 'n8n-workflow';
 
-import {
-	closeOpenCalls,
-	openCalls,
-	type CallRecord,
-	type Conversation,
-} from '../client/chat/conversation';
+import { closeOpenCalls, openCalls, type CallRecord } from '../client/chat/conversation';
 import { settled } from '../client/concurrency';
 import { isCanceled } from '../client/errors';
 import { asJson, objectOf } from '../client/json';
 import { showNotice } from '../shared/chat/chatStream';
-import { memoryKeyOf } from '../shared/chat/memory';
+import { memoryKeyOf, recall } from '../shared/chat/memory';
 import { readQuestion } from '../shared/chat/messages';
+import { readToolNodes, type ToolNodes } from '../shared/chat/toolNodes';
 import { stopOnError } from '../shared/engine/nodeRun';
 import { isSingleOutput } from '../shared/run/toolCall';
-import { failureJson, toNodeError, visitorText } from '../shared/run/nodeErrors';
+import { failureJson, shownText, toNodeError } from '../shared/run/nodeErrors';
 import { openedRun } from '../shared/run/run';
-import { checkDrawings, checkReturns } from './drawing';
+import { checkDrawings } from './drawing';
 import { agentForm } from './properties';
-import { readToolNodes, readTools, type ToolNodes } from './tools';
+import { checkReturns, MAX_RETURNS } from './returns';
+import { readTools } from './tools';
 
 /**
  * State of the node between its runs: the loop through the tool branches runs it once per tool result. Empty between two
@@ -61,8 +58,6 @@ export interface ConversationSlot extends Partial<Awaited<ReturnType<typeof read
 	readonly files: NonNullable<INodeExecutionData['binary']>;
 	/** The same of its last result. */
 	returned?: { readonly arrival: number; readonly item: number };
-	/** The conversation to remember, until that is done. */
-	ended?: Conversation;
 	/** The output item of the answer. */
 	answer?: Pick<INodeExecutionData, 'json' | 'binary'>;
 	/** The output of a failed item, with *On Error: Continue*. */
@@ -81,14 +76,14 @@ export interface Call {
  * from the tool branches.
  *
  * @param slots One for each input item that is a question.
- * @param returns How often in a row an outcome of the node has led back, and an error.
+ * @param returns How often in a row an outcome of the node has led back.
  * @throws InputError when a field or the drawing of the workflow is invalid, unless the node continues on errors; then
  *   the conversation has a failure. One that has led back would come out again forever: it is thrown.
  */
 export async function beginBatch(
 	context: IExecuteFunctions,
 	slots: readonly ConversationSlot[],
-	returns: Parameters<typeof checkReturns>[0],
+	returns: number,
 ): Promise<Batch> {
 	try {
 		// Before the fields: without a credential all of them fail.
@@ -107,7 +102,8 @@ export async function beginBatch(
 		checkDrawings(context, needsBranches);
 		return { settings, slots };
 	} catch (error) {
-		if (returns.failures > 0) {
+		// With *On Error: Continue* the error of too many returns comes out once.
+		if (returns > 0 && returns !== MAX_RETURNS + 1) {
 			stopOnError(context);
 			throw toNodeError(openedRun(context), error, slots[0]!.item);
 		}
@@ -123,8 +119,10 @@ async function readSlot(context: IExecuteFunctions, item: number, toolNodes: Too
 	const { output } = values;
 	const own = readTools(values, toolNodes);
 	const key = memoryKeyOf(openedRun(context), item, values);
+	const { asked, ...question } = readQuestion(openedRun(context), item, values);
 	return {
-		...(await readQuestion(openedRun(context), item, key, values)),
+		...question,
+		...(await recall(openedRun(context), key, values.options.memoryMessages, asked)),
 		/** The fields of the item, for the expressions of connected tool nodes; empty if there are none. */
 		json: declarations.length > 0 ? context.getInputData()[item]!.json : {},
 		/** Those that run in branches, then those of the connected tool nodes. */
@@ -157,7 +155,7 @@ export function failSlots(
 		const nodeError = toNodeError(openedRun(context), error, item);
 		if (!context.continueOnFail() || isCanceled(error)) throw nodeError;
 		if (!isShown && openedRun(context).isLive)
-			showNotice(openedRun(context), item, visitorText(nodeError));
+			showNotice(openedRun(context), item, shownText(openedRun(context), nodeError));
 		const failure = failureJson(openedRun(context), nodeError, error, hasDetails);
 		if (conversation !== undefined && failure['details'] !== undefined) {
 			const { rounds, messages } = closeOpenCalls(conversation, 'the conversation failed');

@@ -6,8 +6,10 @@ import type { JsonObject } from '../client/json';
 import { counted } from '../client/values';
 import { DEBUG_FIELDS, STACK, toErrorText, withoutKeys } from '../shared/run/errorText';
 import { openedRun } from '../shared/run/run';
-import { arrivalOf, countReturns, envelopeOf, matchItems, type Match } from './matching';
+import { arrivalOf } from './arrival';
+import { envelopeOf, matchItems, type Match } from './matching';
 import { actionId } from './outputs';
+import { countReturns } from './returns';
 import {
 	beginBatch,
 	branchCalls,
@@ -20,8 +22,9 @@ import {
 } from './state';
 import { ENVELOPE } from './tools';
 
-const KEEP_LINKING =
-	'Keep item linking in the branch (Code nodes: return pairedItem, or tool_call with each item), or set Run Tool Calls to One at a Time';
+const LOST = 'came back without the link to their tool call';
+const KEEP =
+	'Keep item linking in the branch (Code nodes: return pairedItem, or tool_call with each item), lead questions to this node by a connection of their own, and not through a Merge with results, or set Run Tool Calls to One at a Time';
 
 const SAME = 'The result is the arguments of the call: no node has changed them in the branch of';
 
@@ -35,20 +38,24 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 	const { source, items } = arrived;
 	const arrival = state.arrivals.length + 1;
 	const open = branchCalls(state);
-	const matches = matchItems(arrived, open, state.conversations);
-	const lost = matches.filter(({ kind }) => kind === 'lost').flatMap(({ calls }) => calls);
-	const problem = `came back without the link to their tool call (from ${source?.previousNode})`;
-	if (lost.length > 0)
-		failSlots(context, slotsOf(lost), new InputError('Tool results', problem, KEEP_LINKING));
+	const matches = matchItems(arrived, open);
+	const lost = matches.filter(({ kind }) => kind === 'lost');
+	if (lost.length > 0) {
+		const where = `${LOST} (from ${source?.previousNode})`;
+		const error = new InputError('Tool results', where, KEEP);
+		const failing = slotsOf(lost.flatMap(({ calls }) => calls));
+		if (failing.length === 0) throw error;
+		failSlots(context, failing, error);
+	}
 
 	for (const call of open) {
 		const isResult = ({ kind, calls }: Match) => kind === 'result' && calls[0] === call;
 		const item = matches.findIndex(isResult);
 		if (item < 0 || call.slot.failure !== undefined) continue;
 		call.slot.returned = { arrival, item };
-		const { error: failure } = matches[item]!;
-		const error = failure && [{ json: { error: toErrorText(failure) } }];
-		const result = error ?? items.filter((_item, index) => isResult(matches[index]!));
+		const failure = matches[item]!.error;
+		const failed = failure && [{ json: { error: toErrorText(failure) } }];
+		const result = failed ?? items.filter((_item, index) => isResult(matches[index]!));
 		const json = withoutKeys(result[0]!.json, [ENVELOPE]);
 		const isSame = JSON.stringify(json) === JSON.stringify(call.record.arguments);
 		if (isSame) openedRun(context).hint(`${SAME} ${call.record.name}`);

@@ -4,17 +4,16 @@ import { userMessage } from '../client/chat/messages';
 import { askAssistant } from '../client/chat/sendChat';
 import type { ChatCompletion } from '../client/chat/types';
 import { judge } from '../client/chat/verdict';
-import { readResult, settled, valueOf } from '../client/concurrency';
-import { emptyText, ServiceError } from '../client/errors';
+import { keyedMutex, readResult, settled, valueOf } from '../client/concurrency';
+import { emptyText, isAbout, ServiceError } from '../client/errors';
 import { oneLine, shown } from '../client/values';
 import { askForReply } from '../shared/chat/askForReply';
 import { mapChats, type SendText } from '../shared/chat/chatStream';
 import { finishReply } from '../shared/chat/finishReply';
-import { itemsInOrder } from '../shared/chat/memory';
 import { imageUrls } from '../shared/chat/messages';
 import { appField, optionalFields } from '../shared/chat/requestOptions';
 import { toJsonFormat } from '../shared/chat/schemaForm';
-import type { CallKind, Paid } from '../shared/durable/call';
+import type { CallKind } from '../shared/durable/call';
 import { clearCallLog } from '../shared/durable/callLog';
 import { openPaidCalls } from '../shared/durable/openCalls';
 import { placeOfItem } from '../shared/engine/rest';
@@ -27,8 +26,7 @@ import { openSession, readSession } from './sessionTable';
  * so that their texts do not mix.
  */
 export async function runSuperAssistant(run: Run): Promise<INodeExecutionData[][]> {
-	// The call log keeps the replies.
-	const sessions = itemsInOrder<Paid<ChatCompletion>>(run, false);
+	const inTurn = keyedMutex();
 	const items = [...run.items().keys()];
 	const planned = items.map((item) => readResult(() => planCall(run, item)));
 	const sent = planned.flatMap((each) => ('value' in each ? [each.value] : []));
@@ -41,18 +39,29 @@ export async function runSuperAssistant(run: Run): Promise<INodeExecutionData[][
 		const send = async () => await ask(run, plan, sendText);
 		const make = async () => (await paid.make(item, send))!;
 		const key = plan.session.key ?? plan.session.id ?? '';
-		const { result } = await sessions.once(item, key, make);
-		return await finishReply(run, judge(result, 'assistant'), 'assistant', plan);
+		const { result } = await inTurn(key, make);
+		return await finishReply(run, judge(result, 'assistant'), 'assistant', {
+			...plan,
+			sendText,
+		});
 	};
 	try {
-		return await mapChats(run, work, () => {
+		const onSuccess = () => {
 			clearCallLog(run.context);
-			sessions.clear();
+		};
+		return await mapChats(run, work, onSuccess, {
+			describeCompleted: ({ length }) => (length > 0 ? RETRY : ''),
+			// A Retry does not ask again what has a reply, so it would never get past this item.
+			goesOn: (item, error) =>
+				isAbout('request', error) || ('value' in opened && opened.value.isKnown(item)),
 		});
 	} finally {
 		if ('value' in opened) await opened.value.close();
 	}
 }
+
+/** What a Retry costs where replies exist. */
+const RETRY = 'Retry asks only what is missing, and pays only for that';
 
 /** Calls of super assistants. They are kept in the call log alone. */
 const CALLS: CallKind<ChatCompletion> = {

@@ -45,7 +45,7 @@ export const assistantForm = form({
 	}),
 	...formatFields,
 	images: imagesField,
-	...replyFields(),
+	...replyFields,
 	options: options({
 		...replyOptions,
 		...assistantRequestFields,

@@ -1,8 +1,7 @@
-import { InputError, rejectMistakes } from '../client/errors';
-import { trimChats } from '../shared/chat/chatRows';
+import { rejectMistakes } from '../client/errors';
+import { chatRows } from '../shared/chat/chatRows';
 import { chatOf, isOfVisitor, keyOf } from '../shared/chat/identity';
-import type { Row, Step, TableSchema } from '../shared/engine/dataTable';
-import { errorLine } from '../shared/run/nodeErrors';
+import type { TableSchema } from '../shared/engine/dataTable';
 import { checkKey } from '../shared/run/parameters';
 import type { Run } from '../shared/run/run';
 
@@ -14,10 +13,11 @@ export const SESSION_TABLE = {
 		session_key: 'string',
 		session_id: 'string',
 		account: 'string',
+		saved_at: 'date',
 	},
 } as const satisfies TableSchema;
 
-const NOT_REMEMBERED =
+const UNUSABLE =
 	'Otherwise set Session to By ID and store the session_id of the output yourself, or set it to New';
 const EMPTY = 'Enter a value, or set Session to New';
 const EMPTY_ID = `${EMPTY}. To get the session_id of another node of this package, set Output to Detailed there`;
@@ -72,29 +72,15 @@ export async function openSession(
 
 	const { account } = run.service();
 	const owner = { app_code: appCode.trim(), session_key: session.key, account };
-	const all = Object.entries(owner).map(([name, value]) => [name, 'eq', value] as const);
-
-	async function onTable(...steps: readonly Step[]): Promise<readonly Row[]> {
-		return await run.onTable(SESSION_TABLE, ...steps).catch((error: unknown) => {
-			const problem = `cannot be remembered: ${(error as Error).message}`;
-			throw new InputError('Session', problem, NOT_REMEMBERED);
-		});
-	}
-	const [newest] = await onTable({ find: { all }, newest: true, limit: 1 });
+	const rows = chatRows(run, SESSION_TABLE, owner, ['Session', UNUSABLE]);
+	const [newest] = await rows.newest(1);
 	// A person may have cleared it.
 	const stored = String(newest?.['session_id'] ?? '');
-	const upToNewest = ['id', 'lte', Number(newest?.['id'] ?? 0)] as const;
 	return {
 		id: stored === '' ? undefined : stored,
 		async remember(sessionId = '') {
 			if (sessionId === '' || sessionId === stored) return;
-			const insert = [{ ...owner, session_id: sessionId }];
-			const remove = { all: [...all, upToNewest] };
-			// The reply is paid for: a failure here must not lose it.
-			await onTable({ insert }, { remove }).catch((error: unknown) => {
-				run.hint(errorLine(error as Error));
-			});
-			await trimChats(run, SESSION_TABLE, owner.session_key);
+			await rows.insert({ session_id: sessionId }, Number(newest?.['id'] ?? 0) + 1);
 		},
 	};
 }

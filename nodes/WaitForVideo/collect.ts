@@ -117,36 +117,43 @@ async function takeRows(
 		['finished_at', 'isEmpty'],
 		['sent_at', 'lt', before(minutes * 60_000)],
 	];
-	const rows = await onTable(context, TASK_TABLE, { find: { all: open } });
-	const isOfProject = ledgerTasks === 'project';
-	const wanted = rows.filter((row) => isOfProject || row['workflow_id'] === workflowId);
-	await mentionUnanswered(context, wanted);
-	const hasTask = (row: Row) => taskIdOf(row) !== '';
-	const others = wanted.filter((row) => hasTask(row) && !isOwn(row, account)).map(taskIdOf);
+	const isHere = ['workflow_id', 'eq', workflowId] as const;
+	const isWanted = ledgerTasks === 'project' ? open : [...open, isHere];
+	const isOwnTask = (row: Row) => taskIdOf(row) !== '' && isOwn(row, account);
+	const takenAt = (row: Row) => String(row['collected_at'] ?? '');
+	const isNew = (row: Row) => isOwnTask(row) && takenAt(row) === '';
+	const rows = await onTable(context, TASK_TABLE, {
+		find: { all: isWanted },
+		isEnough: (read) => read.filter(isNew).length >= maximumTasks,
+	});
+	await mentionUnanswered(context, rows);
+	const hasTask = rows.filter((row) => taskIdOf(row) !== '');
+	const others = hasTask.filter((row) => !isOwn(row, account)).map(taskIdOf);
 	if (others.length > 0)
 		hint(
 			`Open tasks of another API key or Base URL: ${named(others)}. To collect them with this one, clear account in their rows of the data table ${TASK_TABLE.name}`,
 			'info',
 		);
 
-	const own = wanted.filter((row) => hasTask(row) && isOwn(row, account));
-	const takenAt = (row: Row) => String(row['collected_at'] ?? '');
+	const own = rows.filter(isOwnTask);
 	const free = own.filter((row) => takenAt(row) < before(TAKEN_MS));
 	// What no run has ever had comes before the rest.
 	free.sort((one, other) =>
 		takenAt(one) < takenAt(other) ? -1 : Number(takenAt(one) > takenAt(other)),
 	);
 	if (free.length === 0) {
-		const elsewhere = rows.filter(hasTask).length - wanted.filter(hasTask).length;
+		const isElsewhere = ['workflow_id', 'neq', workflowId] as const;
+		const find = { all: [...open, ['task_id', 'isNotEmpty'] as const, isElsewhere] };
+		const elsewhere =
+			ledgerTasks === 'project' ? [] : await onTable(context, TASK_TABLE, { find, limit: 1 });
 		const parts = [
 			`No open tasks${minutes > 0 ? ` that are ${minutes} minutes old or more (see Minimum Age)` : ''}`,
 			own.length > 0 && `${own.length} belong to a run of the last 15 minutes`,
-			elsewhere > 0 && `${elsewhere} are of other workflows (see Which Tasks)`,
+			elsewhere.length > 0 && 'there are some of other workflows (see Which Tasks)',
 		];
 		hint(parts.filter(Boolean).join('; '), 'info');
 	}
-	const isOpen = [...open, ['task_id', 'isNotEmpty'] as const];
-	if (!isOfProject) isOpen.push(['workflow_id', 'eq', workflowId]);
+	const isOpen = [...isWanted, ['task_id', 'isNotEmpty'] as const];
 	return await takeFree(context, isOpen, free.slice(0, maximumTasks));
 }
 
@@ -191,6 +198,6 @@ async function mentionUnanswered(context: IExecuteFunctions, rows: readonly Row[
 			`row ${id} (execution ${execution}, item ${item}, ${sentAt})`,
 	);
 	openedRun(context).hint(
-		`Creations without an answer: ${named(rowsOf)}. Their videos may exist. Look for them at the service. In the data table ${TASK_TABLE.name} enter the task_id of each video that exists and set its status to open, and delete the other rows`,
+		`Creations without an answer: ${named(rowsOf)}. Their videos may exist. Look for them at the service. In the data table ${TASK_TABLE.name} enter the task_id of each video that exists, and delete the other rows`,
 	);
 }

@@ -44,6 +44,17 @@ const runFields = {
 /** The options of a run: n8n evaluates them for the first item, and they apply to all. */
 export const runForm = form(runFields, 'options.');
 
+/** Characters that come with a text that was copied, and are no part of an ID. */
+const INVISIBLE = /\p{Cf}|\0/gu;
+
+const taskId = trimmed('Task ID', {
+	required: true,
+	default: '={{ $json.task_id }}',
+	placeholder: 'e.g. task-0001',
+	help: 'The task to wait for, as returned by Create Video',
+	displayOptions: { hide: { tasks: ['ledger'] } },
+});
+
 /** The form of Wait for Video. */
 export const waitForm = form({
 	...inNode({
@@ -58,13 +69,7 @@ export const waitForm = form({
 		}),
 	}),
 	taskId: filledByModel(
-		trimmed('Task ID', {
-			required: true,
-			default: '={{ $json.task_id }}',
-			placeholder: 'e.g. task-0001',
-			help: 'The task to wait for, as returned by Create Video',
-			displayOptions: { hide: { tasks: ['ledger'] } },
-		}),
+		{ ...taskId, parse: (entered) => taskId.parse(entered).replace(INVISIBLE, '').trim() },
 		{ key: 'task_id', help: 'The task_id that was returned when the video was created' },
 	),
 	...inNode(

@@ -60,6 +60,8 @@ export interface ErrorDetails {
 	readonly status?: number;
 	/** Whether the same request may succeed a little later. */
 	readonly retryable?: boolean;
+	/** What it is about: this request alone, so that another one may succeed; or the credit, without which none does. */
+	readonly affects?: 'request' | 'credit';
 	/** Whether the service may have processed the request. A retry may be charged twice, so only the user can allow it. */
 	readonly outcomeUnknown?: boolean;
 	/** Error message of the service (`error.message`, spec 7). */
@@ -184,6 +186,11 @@ export function requestError(error: unknown): ServiceError {
 /** Whether the service may have processed the failed request. */
 export function isOutcomeUnknown(error: unknown): error is ServiceError {
 	return error instanceof ServiceError && error.details.outcomeUnknown === true;
+}
+
+/** Whether a failure is about this; see `ErrorDetails`. */
+export function isAbout(what: ErrorDetails['affects'], error: unknown): boolean {
+	return error instanceof ServiceError && error.details.affects === what;
 }
 
 /** Whether the execution was canceled. */

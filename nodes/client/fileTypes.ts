@@ -55,3 +55,10 @@ export function mimeTypeOf(name: string): string | undefined {
 	const written = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
 	return FILE_TYPES.find(([, known]) => known.split(' ').includes(written))?.[0];
 }
+
+/** Whether a URL contains the file itself. */
+export const isDataUrl = (url: string) => /^\s*data:/i.test(url);
+
+/** A URL without the file that it contains. */
+export const withoutContent = (url: string) =>
+	isDataUrl(url) ? url.slice(0, url.indexOf(',') + 1).trim() : url;

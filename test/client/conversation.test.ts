@@ -219,3 +219,25 @@ test('a usage without a count adds nothing to it', () => {
 		total_tokens: 8,
 	});
 });
+
+test('calls of a reply beyond the limit of a round are answered to the model, and those within it run', () => {
+	const limits = { ...LIMITS, maxCallsPerRound: 2 };
+	const bad = asks(
+		['c0', 'wether', '{}'],
+		...['Rome', 'Oslo', 'Athens'].map((city, index): [string, string, string] => [
+			`c${index + 1}`,
+			'weather',
+			JSON.stringify({ city }),
+		]),
+	);
+	const calling = reply(startConversation([USER]), bad, limits);
+	expect(openCalls(calling).map(({ id }) => id)).toStrictEqual(['c1', 'c2']);
+	const asking = result(result(calling, 'c1', '4'), 'c2', '4');
+	expect(asking.phase).toStrictEqual({ kind: 'asking' });
+	expect(asking.messages.at(-1)).toMatchObject({
+		role: 'tool',
+		tool_call_id: 'c3',
+		content: expect.stringContaining('at most 2 tool calls') as string,
+	});
+	expect(asking.calls.at(-1)).toMatchObject({ id: 'c3', failed: true });
+});

@@ -83,12 +83,23 @@ test.each([
 	expect([retryable, outcomeUnknown]).toStrictEqual(flags);
 });
 
+test.each([
+	['request', [400, 409, 422]],
+	['credit', [406]],
+	[undefined, [401, 402, 403, 404, 429, 500, 503]],
+])('%s: what the statuses %j are about', (affects, statuses) => {
+	for (const endpoint of ['chat', 'model', 'video'] as const)
+		for (const status of statuses)
+			expect(statusError(endpoint, status).details.affects).toBe(affects);
+});
+
 describe('what an error means', () => {
 	const LIMITED = { message: FAILURE.tooMany, retryable: true, outcomeUnknown: false };
 	const BROKEN = { message: FAILURE.proxy, retryable: true, outcomeUnknown: true };
 	const BUSY = { ...BROKEN, message: FAILURE.unavailable };
 	const final = (message: string) => ({ message, retryable: false, outcomeUnknown: false });
-	const CREDIT = final(FAILURE.noCredit);
+	const CREDIT = { ...final(FAILURE.noCredit), affects: 'credit' };
+	const ofRequest = (message: string) => ({ ...final(message), affects: 'request' });
 	const MODEL = final(FAILURE.noModel);
 	const ALL = ['chat', 'model', 'video'] as const;
 
@@ -137,11 +148,11 @@ describe('what an error means', () => {
 		[404, { serviceCode: 'model_not_found' }, MODEL],
 		[503, { serviceCode: 'model_not_found', serviceType: 'new_api_error' }, MODEL],
 		[400, { serviceCode: 'invalid_api_key' }, final(FAILURE.badKey)],
-		[400, { serviceCode: 'content_filter' }, final(FAILURE.moderated)],
+		[400, { serviceCode: 'content_filter' }, ofRequest(FAILURE.moderated)],
 		[
 			400,
 			{ serviceCode: 'context_length_exceeded' },
-			final('The conversation is too long for the model'),
+			ofRequest('The conversation is too long for the model'),
 		],
 		[400, { serviceCode: 'rate_limit_exceeded' }, LIMITED],
 		[404, { serviceCode: 'app_not_found' }, final(FAILURE.noApp)],

@@ -265,7 +265,7 @@ it(
 		const lines = await streamWebhook(`${n8n.url}/webhook/agent`, { question: 'Weather?' });
 		const round = ['begin', 'item', 'end'];
 		expect(lines.map(({ type }) => type)).toStrictEqual([...round, ...round]);
-		expect(chatText(lines)).toBe('\n\n> Running weather\n\nDone.');
+		expect(chatText(lines)).toBe('\n\n> Running weather\n\n\n\n> Finished weather\n\nDone.');
 	},
 	RUN_LIMIT_MS,
 );

@@ -74,7 +74,8 @@ interface SilentEnd extends Partial<Drawing> {
 	readonly requests?: number;
 }
 
-const NO_ITEM = /^Agent: Tool weather returned no item for 1 call\b.*Always Output Data/;
+const NO_ITEM =
+	/^Agent: Tool weather returned no item for 1 call\b.*Always Output Data.*In the branch of weather ran: \w/;
 
 /** An item that came back for two calls cannot always be told from the result of the first. */
 const NO_ITEM_OR_LINK =

@@ -65,7 +65,7 @@ it(
 		await inChat(browser, { url, name: 'ai-agent-video' }, async (chat) => {
 			await chat.ask('Make a video of a lighthouse at dawn');
 			// While the tool waits, the user reads its progress.
-			await chat.shows('0 of 1 video finished');
+			await chat.shows('0 finished');
 			const link = chat.page.locator('.chat-message-from-bot a', { hasText: 'the video' });
 			await link.waitFor({ timeout: VIDEO_LIMIT_MS });
 			const address = await link.getAttribute('href');

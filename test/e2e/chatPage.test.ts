@@ -1,6 +1,10 @@
-// @seconds 14
+// @seconds 30
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import type { Browser } from 'playwright-core';
 
+import { ROOT } from '../../lab/paths';
 import { Running } from '../../lab/services/Running';
 import { startBrowser } from '../../lab/browser/startBrowser';
 import { chatUrl } from '../../lab/n8n/streamChat';
@@ -180,6 +184,92 @@ it.each([
 			).toStrictEqual([drawn]);
 			expect(chat.blocked).toStrictEqual([]);
 		});
+	},
+	BROWSER_LIMIT_MS,
+);
+
+it.each([
+	['streaming', {}],
+	['lastNode', { streaming: 'off' }],
+])(
+	'a visitor sees where a reply was cut off: %s',
+	async (responseMode, streaming) => {
+		const choice = { index: 0, finish_reason: 'length' };
+		answer = (response) => {
+			if (responseMode === 'streaming')
+				events(response, [text('It begins'), { choices: [{ ...choice, delta: {} }] }]);
+			else
+				json(response, 200, {
+					choices: [{ ...choice, message: { content: 'It begins' } }],
+				});
+		};
+		const name = `cut-${responseMode}`;
+		const url = await publish(name, 'chatCompletion', {
+			credential: 'Scripted',
+			parameters: { prompt: '={{ $json.chatInput }}', ...streaming },
+			options: { responseMode },
+		});
+		await inChat(browser, { url, name }, async (chat) => {
+			await chat.ask('Hi');
+			await chat.shows('The reply was cut off here');
+			expect(await chat.text()).toMatch(/It begins\n+\[The reply was cut off here\]$/);
+		});
+	},
+	BROWSER_LIMIT_MS,
+);
+
+it(
+	'an error stands in a paragraph of its own behind what was shown of the reply',
+	async () => {
+		answer = (response) => {
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			response.write(`data: ${JSON.stringify(text('It begins and then it'))}\n\n`);
+			response.end();
+		};
+		const url = await publish('broken', 'chatCompletion', {
+			credential: 'Scripted',
+			parameters: { prompt: '={{ $json.chatInput }}', options: { retries: 0 } },
+		});
+		await inChat(browser, { url, name: 'broken' }, async (chat) => {
+			await chat.ask('Hi');
+			await chat.shows('Error:');
+			expect(await chat.text()).toMatch(/It begins and then it \[…\]\n+Error: /);
+		});
+	},
+	BROWSER_LIMIT_MS,
+);
+
+it(
+	"the chat streams in a page of one's own by the lines of the recipe",
+	async () => {
+		answer = (response) => {
+			events(response, [text('The **sea** '), text('is blue.'), END]);
+		};
+		const url = await publish('embedded', 'chatCompletion', {
+			credential: 'Scripted',
+			parameters: { prompt: '={{ $json.chatInput }}' },
+		});
+		const recipes = await readFile(join(ROOT, 'docs', 'recipes.md'), 'utf8');
+		const [, lines = ''] = /```html\n([^`]+)```/.exec(recipes)!;
+		let page = lines.replace('URL of the chat', url);
+		const site = running.keep(
+			await startScriptedServer((response) => {
+				response.writeHead(200, { 'content-type': 'text/html' }).end(page);
+			}),
+		);
+		const answerIn = async (name: string) => {
+			let shown = '';
+			await inChat(browser, { url: site.url, name }, async (chat) => {
+				await chat.page.locator('.chat-window-toggle').click();
+				await chat.ask('What color is the sea?');
+				await chat.shows('blue');
+				shown = await chat.text();
+			});
+			return shown;
+		};
+		expect(await answerIn('embedded')).toMatch(/The sea is blue\.$/);
+		page = page.replace(', enableStreaming: true', '');
+		expect(await answerIn('embedded-without')).toContain('"type":"begin"');
 	},
 	BROWSER_LIMIT_MS,
 );

@@ -5,17 +5,21 @@ import { drawn, node } from './support/buildWorkflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 
 const PACKAGE = 'n8n-nodes-agent-video';
-/** The account that cannot pay. */
-const POOR = 'Without credit';
+/** The account that cannot pay, and the one that can. */
+const [POOR, PAYING] = ['Without credit', 'With credit'];
 
 let session: Session;
 beforeAll(async () => {
 	session = await startSession({ videoSeconds: 0.01 });
-	await session.client.createCredential({
-		name: POOR,
-		type: 'agentVideoApi',
-		data: { baseUrl: session.emulator.url, apiKey: 'demo-key-no-credit' },
-	});
+	const baseUrl = session.emulator.url;
+	for (const [name, apiKey] of [
+		[POOR, 'demo-key-no-credit'],
+		[PAYING, 'demo-key'],
+	] as const)
+		await session.client.createCredential({
+			...{ name, type: 'agentVideoApi' },
+			data: { baseUrl, apiKey },
+		});
 }, SET_UP_LIMIT_MS);
 afterAll(async () => {
 	await session.stop();
@@ -31,6 +35,7 @@ async function publish(
 		...unknown[],
 	],
 	onError: string,
+	credential = POOR,
 ) {
 	const { client, n8n } = session;
 	const name = `${title} ${onError} ${responseMode}`;
@@ -39,7 +44,7 @@ async function publish(
 		parameters: { public: true, options: { responseMode } },
 		webhookId,
 	});
-	const video = node('Video', `${PACKAGE}.${type}`, 1, { parameters, credential: POOR, onError });
+	const video = node('Video', `${PACKAGE}.${type}`, 1, { parameters, credential, onError });
 	const next = node('Next', 'n8n-nodes-base.noOp', 1);
 	const ref = await client.importWorkflow(
 		drawn(name, [chat, video, next], { Chat: [['Video']], Video: [['Next'], ['Next']] }),
@@ -65,7 +70,7 @@ const FAILING = [
 		'Wait for Video for a task that does not exist',
 		'waitForVideo',
 		{ taskId: 'task-none' },
-		/0 of 1 video finished, 1 failed|Unknown task: task-none/,
+		/0 finished, 1 failed|Unknown task: task-none/,
 	],
 ] as const;
 
@@ -98,3 +103,26 @@ describe.each(['continueRegularOutput', 'continueErrorOutput'])('with On Error %
 		RUN_LIMIT_MS,
 	);
 });
+
+it.each([
+	['Create Video', PROMPT, /^The video is not finished: task task-/],
+	[
+		'Create Video that waits',
+		{ ...PROMPT, waitUntilFinished: true },
+		/^The video is ready: http.*\.mp4$/,
+	],
+])(
+	'a chat ends with %s: its answer is a line, not the item',
+	async (title, parameters, line) => {
+		const url = await publish(
+			'lastNode',
+			[title, 'createVideo', parameters],
+			'stopWorkflow',
+			PAYING,
+		);
+		const message = { action: 'sendMessage', sessionId: 'v', chatInput: 'A lake at dawn' };
+		const { data } = await postWebhook<{ output?: string }>(url, message);
+		expect(data.output).toMatch(line);
+	},
+	RUN_LIMIT_MS,
+);

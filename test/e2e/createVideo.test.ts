@@ -195,7 +195,7 @@ describe('a run whose video nothing waits for', () => {
 	const UNATTENDED =
 		'1 video is generating, and nothing in this workflow waits. Connect Wait for Video, or switch on Wait Until Finished';
 
-	it.each([
+	it.each<[string, Workflow, string | undefined, boolean?]>([
 		['nothing follows', workflow('Alone', [start, createNode()]), UNATTENDED],
 		[
 			'Wait for Video is not connected to it',
@@ -230,12 +230,20 @@ describe('a run whose video nothing waits for', () => {
 			workflow('Dry', [start, createNode({ options: { dryRun: true } })]),
 			undefined,
 		],
+		['only this step is executed', workflow('Step', [start, createNode()]), UNATTENDED, true],
+		[
+			'only this step is executed, and Wait for Video follows',
+			workflow('Followed step', [start, createNode(), wait]),
+			undefined,
+			true,
+		],
 	])(
 		'says so where %s',
-		async (_where, drawing, expected) => {
+		async (_where, drawing, expected, isStep = false) => {
 			const { client } = session;
 			const ref = await client.importWorkflow(drawing);
-			const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+			const step = isStep ? 'Create' : undefined;
+			const execution = await client.waitForExecution(await client.run(ref, 'Start', step));
 			const [run] = execution.data.resultData.runData['Create']!;
 			const said = (run!.hints ?? []).map(({ message }) => message);
 			expect(
@@ -286,6 +294,35 @@ describe('a batch of which some fail, with default settings', () => {
 				...PROMPTS,
 				'third lake',
 			]);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it.each([1, 5])(
+		'20 rows with a moderated, a failed and a lost one: one Retry brings all others, nothing twice (Concurrency %d)',
+		async (concurrency) => {
+			const list = Array.from({ length: 20 }, (_, index) => `lake number ${index + 1}.`);
+			list[11] = 'a fail-task';
+			const at = (index: number) => ({ path: PATH, contains: list[index]! });
+			const faults = session.emulator.faults;
+			faults.add({ kind: 'status', status: 409, count: 2, ...at(6) });
+			faults.add({ kind: 'reset', ...at(13) });
+			const options = { batching: { values: { concurrency } } };
+			const listed = rows(list.map((prompt) => ({ prompt })));
+			const drawing = workflow(`Night ${concurrency}`, [
+				...[start, listed, creating({ options }), wait, next],
+			]);
+			const { client } = session;
+			const failed = await runAll(drawing);
+			expect(failureOf(failed)).toMatch(
+				/Create: 2 of 20 videos failed: item 6 \(Content moderation .*\), item 13 \(The connection .*\)\. \d were not sent\. 1\d have gone on: .*Retry creates only what is missing, and pays only for that/,
+			);
+			expect(failureOf(failed)).toMatch(/Wait: 1 of 1\d videos failed: task-\w+ /);
+			const retried = await client.waitForExecution(await client.retry(failed.id));
+			expect(files(retried, 'Next')).toHaveLength(17);
+			expect(failureOf(retried)).toMatch(/Create: 2 of \d videos failed: item 6 .*item 13 /);
+			const sent = creationRequests().map(([prompt]) => prompt);
+			expect(sent.toSorted()).toStrictEqual([...list, list[6]].toSorted());
 		},
 		RUN_LIMIT_MS,
 	);

@@ -171,7 +171,7 @@ it(
 			await canvasNode(page, NEXT).getByTestId('canvas-node-status-success').waitFor();
 			await canvasNode(page, 'Wait for Video').dblclick();
 			const output = page.getByTestId('output-panel');
-			await output.getByText('1 of 1 video finished, after').waitFor();
+			await output.getByText('1 finished, after').waitFor();
 			await output.getByText('Completed Branch (1 item)').waitFor();
 			await output.getByText('video/mp4').waitFor();
 			await output.getByTestId('radio-button-json').click();

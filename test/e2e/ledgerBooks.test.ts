@@ -75,13 +75,10 @@ it(
 		const unanswered = await collect();
 		expect(itemsOf(unanswered)).toStrictEqual([]);
 		expect(hints(unanswered)).toMatch(
-			/Creations without an answer: row \d+ .* enter the task_id .* set its status to open/,
+			/Creations without an answer: row \d+ .* enter the task_id of each video that exists, and delete the other rows/,
 		);
 
-		await client.updateDataTableRows(LEDGER, ['prompt', 'kite'], {
-			task_id: task!.id,
-			status: 'open',
-		});
+		await client.updateDataTableRows(LEDGER, ['prompt', 'kite'], { task_id: task!.id });
 		expect(itemsOf(await create('kite'))).toMatchObject([{ task_id: task!.id, reused: true }]);
 		const other = await collect('Other');
 		expect(itemsOf(other)).toStrictEqual([]);

@@ -123,6 +123,42 @@ it(
 );
 
 it(
+	'a first video: the form begins with what it needs, and a step says that nothing waits for it',
+	async () => {
+		await inEditor('first-video', async ({ page, goTo, errors }) => {
+			const ref = await session.client.importWorkflow(
+				workflow('First Video', [
+					START,
+					own('Create', 'createVideo', { prompt: 'A lake' }),
+				]),
+			);
+			await goTo(`/workflow/${ref.id}`);
+			await canvasNode(page, 'Create').getByText('Start a video with video-m1').waitFor();
+			await canvasNode(page, 'Create').dblclick();
+			const panel = page.getByTestId('ndv');
+			await panel.waitFor();
+			expect((await labelsIn(page)).slice(0, 10)).toStrictEqual([
+				...['Model', 'Prompt', 'Wait Until Finished', 'References', 'Aspect Ratio'],
+				...['Duration', 'Size', 'Generate Audio', 'Watermark', 'Options'],
+			]);
+			await panel.getByTestId('node-execute-button').click();
+			const output = page.getByTestId('output-panel');
+			await output.getByText('nothing in this workflow waits').waitFor();
+
+			await panel.getByText('Add File').click();
+			await panel.getByText('Image Mode').waitFor();
+			const options = await optionsIn(page);
+			const limits = options.indexOf('Limit Period');
+			expect(options.slice(limits, limits + 3)).toStrictEqual([
+				...['Limit Period', 'Maximum Cost', 'Maximum Videos'],
+			]);
+			expect(errors).toStrictEqual([]);
+		});
+	},
+	BROWSER_LIMIT_MS,
+);
+
+it(
 	'a video has no list with one entry, its result fits into a row of the table, and Wait Mode is back after a look at the ledger',
 	async () => {
 		await inEditor('video', async ({ page, goTo, errors }) => {

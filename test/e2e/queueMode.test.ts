@@ -182,17 +182,20 @@ it(
 	async () => {
 		const names = ['a', 'b', 'c', 'd'];
 		const requests: { readonly messages: readonly { readonly content: string }[] }[] = [];
-		/** Replies in groups of four, so that both workers have read the memory before one of them writes it. */
-		const waiting: (() => void)[] = [];
+		/** The first reply waits for the second request: it is of the other worker, which has then read the memory, too. */
+		let held: (() => void) | undefined;
 		answer = (response, { body }) => {
 			const request = body as (typeof requests)[number];
-			requests.push(request);
-			const reply = `Re: ${request.messages.at(-1)!.content}`;
-			waiting.push(() => {
+			const send = () => {
+				const reply = `Re: ${request.messages.at(-1)!.content}`;
 				events(response, [text(reply), { choices: [{ finish_reason: 'stop' }] }, '[DONE]']);
-			});
-			if (waiting.length < names.length && !reply.includes('last')) return;
-			for (const send of waiting.splice(0)) send();
+			};
+			if (requests.push(request) === 1) held = send;
+			else {
+				held?.();
+				held = undefined;
+				send();
+			}
 		};
 		const ref = await publish(
 			workflow('Chat', [

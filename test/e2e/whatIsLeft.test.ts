@@ -412,7 +412,7 @@ it(
 		);
 		const failed = await execute(ref);
 		expect(failureOf(failed)).toMatch(
-			/Retry does not change what failed at the service – To go on without them, connect the output Failed/,
+			/Retry does not change what failed at the service, and costs nothing – To go on without them, connect the output Failed/,
 		);
 		expect(failureOf(await retry(failed))).toMatch(/^Wait: The video failed: /);
 

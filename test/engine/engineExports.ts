@@ -10,6 +10,7 @@ export const ENGINE = 'nodes/shared/engine/';
 /** Exports of that folder that need nothing of n8n by themselves, with the reason. */
 export const NEEDS_NOTHING: Readonly<Record<string, string>> = {
 	internalsOf: 'gives what the others read',
+	keyOf: 'is a text',
 	missing: 'is an error',
 	...{ sleepSlice: 'uses what n8n documents', eventLoopTurn: 'uses what n8n documents' },
 	n8nClock: 'uses what n8n documents',

@@ -115,7 +115,7 @@ function fileProblems({ data, fileName = '' }: IBinaryData): string[] {
 	return [
 		...when(!known, `a file of ${bytes.length} bytes that the host does not have`),
 		...when(UNSAFE.test(fileName), `an unsafe name: ${JSON.stringify(fileName)}`),
-		...when(fileName.length > 120, `a name of ${fileName.length} characters`),
+		...when(Buffer.byteLength(fileName) > 200, `a name of ${fileName.length} characters`),
 	];
 }
 

@@ -1,5 +1,5 @@
 import { toHint } from '../../nodes/shared/run/nodeContext';
-import { addChatTrigger, chatTrigger } from '../support/chatTrigger';
+import { addTriggers, chatTrigger } from '../support/chatTrigger';
 import { modelCallerNode, packageNode, runNode, runWorkflow } from '../support/engine';
 import { body, chunk, reply, stream } from '../faults/answers';
 import { answerWell } from '../faults/acts';
@@ -120,7 +120,7 @@ const COLUMNS = Object.keys(NODES).flatMap((node) => [
 
 let server: ScriptedServer;
 let said: string;
-beforeAll(addChatTrigger);
+beforeAll(addTriggers);
 beforeEach(async () => {
 	server = await startScriptedServer((response, { body }) => {
 		const isStream = (body as { stream?: boolean }).stream === true;
@@ -168,7 +168,9 @@ describe.each(COLUMNS)('$title', ({ title, node, streaming }) => {
 		const [task] = run.data.resultData.runData['Answer']!;
 		const [item] = task!.data!['main']!.flatMap((items) => items ?? []);
 		const sent = chunks.map(({ content = '' }) => content).join('');
-		expect(streaming ? sent : textOf(item!.json)).toBe(real(wanted));
+		if (streaming) expect(sent).toBe(real(wanted));
+		// The owner may open the item of a streamed reply in the editor.
+		if (!streaming || !isModel) expect(textOf(item!.json)).toBe(real(wanted));
 		// What was paid for is kept as it was.
 		if (!isModel) expect(item!.json['content'] ?? item!.json['output']).toBe(said);
 		results.set(`${title} ${name}`, wanted === text ? 'drawn' : 'link');

@@ -36,7 +36,7 @@ import {
 	readJson,
 } from '../../nodes/client/chat/requestFields';
 import { boundedFields, toChatResult, usageOf, withReply } from '../../nodes/client/chat/result';
-import { findMedia, isDataUrl, structuredMedia } from '../../nodes/client/chat/media';
+import { findMedia, structuredMedia } from '../../nodes/client/chat/media';
 import { withoutThought } from '../../nodes/client/chat/thoughts';
 import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
 import { imagesAsLinks, imagesAsLinksIn, imagesInStream } from '../../nodes/client/imagesAsLinks';
@@ -98,12 +98,11 @@ import {
 	toChatNotice,
 	withChatStream,
 } from '../../nodes/shared/chat/chatStream';
-import { detectType, fileNameOf, judgeFile } from '../../nodes/shared/files/judgeFile';
-import { inspectFile } from '../../nodes/shared/files/inspectFile';
-import { walkContainer } from '../../nodes/shared/files/container';
+import { detectType, fileCheck, judgeFile } from '../../nodes/shared/files/fileKind';
+import { fileNameOf } from '../../nodes/shared/files/fileName';
 import { describeVideos, whyLost } from '../../nodes/shared/wait/lostVideos';
 import { sampleFile } from '../support/sampleFiles';
-import { mimeTypeOf } from '../../nodes/client/fileTypes';
+import { isDataUrl, mimeTypeOf } from '../../nodes/client/fileTypes';
 import { begunIn, maskIn, maskOf } from '../../nodes/shared/run/secrets';
 import {
 	errorFacts,
@@ -661,31 +660,15 @@ export const READERS: readonly Reader[] = [
 		fileNameOf(text, 'video/mp4'),
 		fileNameOf(`${text}.txt`, 'video/mp4'),
 	]),
-	row(
-		'shared/files#judgeFile',
-		(text) => () => judgeFile(Buffer.from(text), text, 'video', 'host'),
-	),
-	row('shared/files#inspectFile', (text) => {
-		const boxes = sampleFile('video/mp4', text);
+	row('shared/files#judgeFile', (text) => () => judgeFile(Buffer.from(text), text, 'video')),
+	row('shared/files#fileCheck', (text) => {
+		const boxes = Buffer.concat([sampleFile('video/mp4'), bytes(text)]);
 		return () => {
-			const digests = { 'repr-digest': text, 'content-md5': text };
-			const inspection = inspectFile('video/mp4', 'video', digests);
-			for (let at = 0; at < boxes.length; at += 128)
-				inspection.push(boxes.subarray(at, at + 128));
-			return inspection.end();
+			const check = fileCheck('video/mp4', 0);
+			for (let at = 0; at < boxes.length; at += 128) check.push(boxes.subarray(at, at + 128));
+			check.end();
 		};
 	}),
-	row(
-		'shared/files#walkContainer',
-		(text) => () =>
-			['video/mp4', 'video/webm', 'video/x-msvideo'].map((type) => {
-				const walk = walkContainer(type)!;
-				pieces(text).forEach((piece) => {
-					walk.push(bytes(piece));
-				});
-				return walk.end();
-			}),
-	),
 	row('client/http#reportedError', (text) => () => {
 		const error = { message: text, type: text, code: text };
 		return reportedError('video', text, { error });
@@ -740,7 +723,11 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/chat#closeOpenCalls',
 		'client/chat#startConversation',
 		'client/chat#toKeep',
-		'client/chat#isDataUrl',
+		'client#isDataUrl',
+		'client#withoutContent',
+		'client/video#urlIn',
+		'client/video/poll#withoutFiles',
+		'client/video/poll#videoLine',
 		'client/chat#checkOrder',
 		'client/chat#isJsonMode',
 		'client/chat#usageOf',
@@ -789,6 +776,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'client/chat#userMessage',
 		'client#isCanceled',
 		'client#isOutcomeUnknown',
+		'client#isAbout',
 		'client#toSaved',
 		'client/http#transportError',
 		'client#fromJson',
@@ -803,17 +791,18 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/wait#isUnsent',
 		'client/video#maxReferences',
 		'SuperAssistant#readSession',
+		'ChatCompletion#readMemoryNode',
 		'client#requestError',
 		'shared/chat#showNotice',
 		'shared/chat#isOfVisitor',
 		'shared/chat#keyOf',
 		'shared/chat#recall',
 		'shared/chat#replyFields',
-		'shared/chat#readQuestion',
 		'shared/wait#notCreated',
 		'shared/wait#refusedCreation',
 		'client/video/poll#pollSummary',
 		'client/video/poll#withWords',
+		'shared/files#isText',
 		'shared/files#binaryFile',
 		'shared/files#hashOfFile',
 		'shared/files#checkHttpUrl',
@@ -825,7 +814,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/run#checkPrompt',
 		'shared/run#parseModel',
 		'shared/run#isSingleOutput',
-		'shared/chat#trimChats',
+		'shared/chat#chatRows',
 		'shared/engine#isSignedUrl',
 		'shared/engine#lookup',
 		'shared/engine#ssrfErrorName',

@@ -1,8 +1,14 @@
-import type { IDataObject, INode } from 'n8n-workflow';
+import {
+	CHAT_TRIGGER_NODE_TYPE,
+	FORM_TRIGGER_NODE_TYPE,
+	WEBHOOK_NODE_TYPE,
+	type IDataObject,
+	type INode,
+} from 'n8n-workflow';
 
 import { answerWell } from '../faults/acts';
 import { chunk, reply, stream } from '../faults/answers';
-import { addChatTrigger, chatTrigger } from '../support/chatTrigger';
+import { addTriggers, chatTrigger } from '../support/chatTrigger';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
 	modelCallerNode,
@@ -98,7 +104,7 @@ let tables: DataTables;
 /** The error in place of all replies. */
 let fails: IDataObject | undefined;
 
-beforeAll(addChatTrigger);
+beforeAll(addTriggers);
 beforeEach(async () => {
 	tables = dataTables();
 	fails = undefined;
@@ -271,6 +277,46 @@ test.each(FAILING)(
 	},
 );
 
+/** Who waits for what a workflow says: behind which trigger, and whether it runs in the editor. */
+const WAITING = [
+	['a chat', CHAT_TRIGGER_NODE_TYPE, {}, false, 'visitor'],
+	['a chat in the editor', CHAT_TRIGGER_NODE_TYPE, {}, true, 'owner'],
+	['a form', FORM_TRIGGER_NODE_TYPE, {}, false, 'visitor'],
+	['a form in the editor', FORM_TRIGGER_NODE_TYPE, {}, true, 'owner'],
+	['Respond to Webhook', WEBHOOK_NODE_TYPE, { responseMode: 'responseNode' }, false, 'visitor'],
+	['the last node', WEBHOOK_NODE_TYPE, { responseMode: 'lastNode' }, false, 'visitor'],
+	['a webhook that answers at once', WEBHOOK_NODE_TYPE, {}, false, 'owner'],
+] as const;
+
+describe.each(WAITING)('behind %s', (_name, trigger, settings, inEditor, reader) => {
+	// The polls of a rejected task would take a while for each trigger.
+	const failing = FAILING.filter(([type]) => type !== 'waitForVideo');
+	test.each(failing)('the details of an error are for the owner: %s', async (...row) => {
+		const [type, parameters, words] = row;
+		fails = { message: 'internal host db-7.corp ![](https://evil.example/x)' };
+		const start = { ...chatTrigger('Start'), type: trigger, parameters: settings };
+		const how = { ...parameters, memory: 'none', session: 'new' };
+		const tested = packageNode('Tested', type, {
+			parameters: how,
+			onError: 'continueRegularOutput',
+		});
+		const { run } = await runWorkflow([start, tested], { Start: [['Tested']] }, 'Start', {
+			items: [{ chatInput: 'Hi', sessionId: 'v' }],
+			credential: { baseUrl: server.url, apiKey: 'k-secret-key' },
+			tables,
+			inEditor,
+		});
+		const [task] = run.data.resultData.runData['Tested']!;
+		const [shown] = task!.data!['main']!.flatMap((items) => items ?? []);
+		const isOwner = reader === 'owner';
+		expect(shown!.json['error']).toContain(words);
+		expect(JSON.stringify(shown!.json).includes('db-7.corp')).toBe(isOwner);
+		expect(String(shown!.json['message']).includes('owner of this chat')).toBe(!isOwner);
+		if ('responseMode' in settings || trigger !== WEBHOOK_NODE_TYPE)
+			expect(JSON.stringify([shown!.json, task!.hints])).not.toContain('![](https://evil');
+	});
+});
+
 describe('the owner reads the details of an error', () => {
 	const details = { service_message: 'internal host db-7.corp' };
 	const item = { chatInput: 'Hi', sessionId: 'v' };
@@ -317,10 +363,10 @@ describe('the owner reads the details of an error', () => {
 });
 
 test.each<[type: string, parameters: IDataObject, words: string]>([
-	['chatCompletion', { ...ASK, memory: 'chat' }, 'Memory cannot be read'],
-	['functionCallingAgent', { ...ASK, memory: 'chat' }, 'Memory cannot be read'],
-	['superAssistant', ASSIST, 'Session cannot be remembered'],
-	['superAssistant', { ...ASSIST, ...byKey }, 'Session cannot be remembered'],
+	['chatCompletion', { ...ASK, memory: 'chat' }, 'Memory cannot be used'],
+	['functionCallingAgent', { ...ASK, memory: 'chat' }, 'Memory cannot be used'],
+	['superAssistant', ASSIST, 'Session cannot be used'],
+	['superAssistant', { ...ASSIST, ...byKey }, 'Session cannot be used'],
 	[
 		'createVideo',
 		{ prompt: 'A kite', options: { idempotencyKey: 'kite-1' } },

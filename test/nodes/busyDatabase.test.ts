@@ -109,7 +109,7 @@ test.each([
 	'password authentication failed for user "n8n"',
 ])('but not after: %s', async (text) => {
 	const { error, sessions } = await remember(text);
-	expect(error!.message).toMatch(/^Session cannot be remembered: /);
+	expect(error!.message).toMatch(/^Session cannot be used: /);
 	expect(sessions).toStrictEqual([]);
 	expect(server.requests).toHaveLength(0);
 });

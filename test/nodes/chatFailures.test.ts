@@ -9,13 +9,16 @@ import { events, startScriptedServer, type ScriptedServer } from '../support/scr
 
 let server: ScriptedServer;
 let content: string;
+/** How the stream ends; not at all without a reason. */
+let ending: string | undefined;
 
 beforeEach(async () => {
+	ending = 'stop';
 	server = await startScriptedServer((response) => {
+		const end = { choices: [{ index: 0, delta: {}, finish_reason: ending }] };
 		events(response, [
 			{ choices: [{ index: 0, delta: { content } }] },
-			{ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
-			'[DONE]',
+			...(ending === undefined ? [] : [end, '[DONE]']),
 		]);
 	});
 });
@@ -65,3 +68,60 @@ test.each<[string, IDataObject, reply: string, shown: string]>([
 	expect([types[0], types.at(-1)]).toStrictEqual(['begin', 'end']);
 	expect(types.filter((each) => each !== 'item')).toHaveLength(2);
 });
+
+test.each(
+	NODES.flatMap((type) => [
+		[type, 'length', 'It began', 'It began\n\n[The reply was cut off here]'] as const,
+		// n8n appends its error to what the chat shows.
+		[type, undefined, 'It began', 'It began […]\n\n'] as const,
+		[type, undefined, 'It began\n\n', 'It began\n\n'] as const,
+		[type, undefined, '', ''] as const,
+	]),
+)('%s shows how a reply ends with %s after %j: %j', async (type, reason, reply, shown) => {
+	content = reply;
+	ending = reason;
+	const { chunks, run } = await runWorkflow(
+		[
+			packageNode('Node', type, {
+				parameters: {
+					appCode: 'app',
+					prompt: 'Hi',
+					message: 'Hi',
+					options: { retries: 0 },
+				},
+			}),
+			stubNode('Next', (items) => items),
+		],
+		{ Node: [['Next']] },
+		'Node',
+		{ credential: { baseUrl: server.url, apiKey: 'k' }, streaming: true },
+	);
+	expect(run.data.resultData.error === undefined).toBe(reason !== undefined);
+	const texts = chunks.filter(({ type: each }) => each === 'item').map((chunk) => chunk.content);
+	expect(texts.join('')).toBe(shown);
+});
+
+test.each<[string, IDataObject, words: string, remedy: string]>([
+	['chatCompletion', { prompt: '' }, 'Prompt is empty', 'Enter a text'],
+	['superAssistant', { message: '' }, 'Message is empty', 'Enter a text'],
+	['functionCallingAgent', { tools: TOOLS }, 'Tool weather has no branch', 'Connect its output'],
+])(
+	'%s, %j: the owner reads the remedy, and the chat does not',
+	async (type, parameters, words, remedy) => {
+		const { chunks, error } = await runWorkflow(
+			[
+				packageNode('Node', type, {
+					parameters: { appCode: 'app', prompt: 'Hi', message: 'Hi', ...parameters },
+				}),
+			],
+			{},
+			'Node',
+			{ credential: { baseUrl: server.url, apiKey: 'k' }, streaming: true },
+		);
+		const told = `${words}. Tell the owner of this chat.`;
+		expect(chunks.find((chunk) => chunk.type === 'error')?.content).toBe(told);
+		expect(JSON.stringify(chunks)).not.toContain(remedy);
+		expect(error!.message).toContain(`${words}. ${remedy}`);
+		expect(error!.description).toBe(told);
+	},
+);

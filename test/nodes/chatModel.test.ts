@@ -73,7 +73,7 @@ test('a sub-node of n8n 2.20, whose context does not tell whether a response is 
 		getChildNodes: () => [],
 		getMode: () => 'manual',
 	};
-	expect(readerOf(ofOldN8n as unknown as IExecuteFunctions)).toBe('owner');
+	expect(readerOf(ofOldN8n as unknown as IExecuteFunctions).reader).toBe('owner');
 });
 
 test('every kind of message is sent in the form of the service', async () => {

@@ -46,6 +46,38 @@ test.each(MODELS.map((model): [string, VideoModel] => [model.code, model]))(
 	},
 );
 
+test.each([
+	['no references', {}, false],
+	['references that were removed', { file: [] }, false],
+	['a reference', { file: [{ kind: 'image', source: 'url', url: '' }] }, true],
+])('Image Mode with %s', (_what, references, isShown) => {
+	for (const value of ['video-m1', 'my-model']) {
+		const values = { model: { __rl: true, mode: 'id', value }, references };
+		const modes = description.properties.filter(
+			(property) =>
+				property.name === 'imageMode' &&
+				NodeHelpers.displayParameter(values, property, null, description),
+		);
+		expect(modes).toHaveLength(isShown ? 1 : 0);
+	}
+});
+
+test.each([
+	['video-m1', ['aspectRatio', 'duration', 'size', 'generateAudio', 'watermark']],
+	['video-m4', ['aspectRatio', 'duration', 'watermark']],
+])('the first screen with %s', (value, fields) => {
+	const values = {
+		model: { __rl: true, mode: 'list', value },
+		references: {},
+		waitUntilFinished: false,
+	};
+	const names = description.properties
+		.filter((property) => NodeHelpers.displayParameter(values, property, null, description))
+		.flatMap(({ name, type }) => (type === 'hidden' ? [] : [name]));
+	const first = ['model', 'prompt', 'waitUntilFinished', 'references'];
+	expect(names).toStrictEqual([...first, ...fields, 'options']);
+});
+
 test.each(SPEC_ROWS)('an AI that builds workflows reads the values of %s', (code, row) => {
 	const [{ content }] = description.builderHint?.extraTypeDefContent as [{ content: string }];
 	const line = content.split('\n').find((each) => each.startsWith(`${code}: `)) ?? '';

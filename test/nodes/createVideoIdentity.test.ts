@@ -356,6 +356,13 @@ describe('a service that answers two requests with one task', () => {
 		},
 	);
 
+	test('says what to do about the rows: a retry sends nothing for the second one', async () => {
+		await create([{ prompt: 'A wedding' }]);
+		const { error } = await create([{ prompt: 'A sofa' }]);
+		expect(error?.description).toMatch(/^Look at the rows of both .*not sent again without/s);
+		expect(error?.description).not.toContain('Retry;');
+	});
+
 	test('may have one that another account has, too', async () => {
 		await create([{ prompt: 'A wedding' }]);
 		const credential = { baseUrl: server.url, apiKey: 'k2' };

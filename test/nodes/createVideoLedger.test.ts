@@ -85,8 +85,9 @@ const create = (response: ServerResponse, prompt: string) => {
 	const task_id = [`task-${prompt}`, ...(count > 1 ? [count] : [])].join(' ');
 	json(response, 200, { task_id, status: 'queued', model: 'video-m1' });
 };
+/** Rejects an item, and with it those that were not sent yet. */
 const reject = (response: ServerResponse) => {
-	json(response, 400, { error: { message: 'no', type: 'x' } });
+	json(response, 401, { error: { message: 'no', type: 'x' } });
 };
 const breakOff = (response: ServerResponse) => {
 	response.destroy();
@@ -371,6 +372,26 @@ describe('the rows of an execution', () => {
 });
 
 describe('a retry after a kill', () => {
+	test('does not send without a claim what another retry may have sent meanwhile', async () => {
+		await runKilledAt('p1', ['p1']);
+		restore([]);
+		let isLost = false;
+		tables.fails = (operation) => {
+			if (operation === 'update' && !isLost) {
+				// Another retry removes the claim; then there is no space for another one.
+				isLost = true;
+				tables.edit((row) => row['status'] === 'claimed', { status: 'failed' });
+				return undefined;
+			}
+			if (!isLost || operation !== 'insert') return undefined;
+			tables.fails = () => undefined;
+			return 'Data table size limit exceeded';
+		};
+		const { error } = await run(['p1'], {}, retry);
+		expect(error?.message).toMatch(/^Task Ledger cannot be read, so this retry does not know/);
+		expect(sent()).toStrictEqual([]);
+	});
+
 	test('reuses what was created, reports what was sent, creates the rest', async () => {
 		await runKilledAt('c', ['a', 'b', 'c', 'd'], { concurrency: 1 });
 		const { outputs, status } = await run(
@@ -392,11 +413,13 @@ describe('a retry after a kill', () => {
 		);
 	});
 
-	test('stops before anything is sent where the outcome of the first item is unknown', async () => {
+	test('gets past an item whose outcome is unknown', async () => {
 		await runKilledAt('a', ['a', 'b'], { concurrency: 1 });
 		const { error } = await run(['a', 'b'], { concurrency: 1 }, retry);
-		expect(error!.message).toMatch(/stopped after it had sent this call/);
-		expect(sent()).toStrictEqual([]);
+		expect(error!.message).toMatch(
+			/^1 of 2 .*stopped after it had sent this call.*1 has gone on/,
+		);
+		expect(sent()).toStrictEqual(['b']);
 	});
 
 	test('sends again with the option, and leaves no row of the call without an answer', async () => {

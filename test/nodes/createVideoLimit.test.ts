@@ -51,7 +51,7 @@ afterEach(async () => {
 });
 
 function answer(response: ServerResponse, prompt: string): void {
-	if (rejected.includes(prompt)) json(response, 400, { error: { message: 'bad' } });
+	if (rejected.includes(prompt)) json(response, 401, { error: { message: 'bad' } });
 	else json(response, 200, { task_id: `task-${prompt}`, status: 'queued', model: 'm' });
 }
 
@@ -68,14 +68,13 @@ const environmentOf = (
 	items: prompts.map((prompt) => ({ prompt })),
 	...more,
 });
-const parametersOf = ({ limitPeriod = 'day', ...options }: IDataObject): IDataObject => ({
+const parametersOf = (options: IDataObject): IDataObject => ({
 	model: MODEL,
 	prompt: '={{ $json.prompt }}',
 	duration: 5,
 	aspectRatio: '',
 	waitUntilFinished: false,
-	limitPeriod,
-	options: { retries: 0, ...options },
+	options: { retries: 0, limitPeriod: 'day', ...options },
 });
 
 /** Runs the node in an execution of its own. */

@@ -43,6 +43,10 @@ afterEach(async () => {
 const reject = (response: Response) => {
 	json(response, 400, { error: { message: 'bad', type: 'x' } });
 };
+/** Stops the others as well. */
+const stop = (response: Response) => {
+	json(response, 401, { error: { message: 'bad', type: 'x' } });
+};
 const breakOff = (response: Response) => {
 	response.destroy();
 };
@@ -344,7 +348,7 @@ describe('Maximum Videos', () => {
 	});
 
 	test('Retry On Fail counts what it has created once, and what it has not reached not at all', async () => {
-		failures = { p2: [reject, reject] };
+		failures = { p2: [stop, stop] };
 		const { status, outputs } = await create(
 			items(3),
 			{ maximumVideos: 3 },

@@ -120,7 +120,7 @@ describe('Retry On Fail', () => {
 		expect(error).toMatchObject({
 			name: 'NodeApiError',
 			httpCode: '503',
-			message: `1 of 3 videos failed: item 2 (${FAILURE.unavailable}; the task may have been created). 2 have gone on: task-p1, task-p2. Retry does not send again what may exist: look for it at the service first`,
+			message: `1 of 3 videos failed: item 2 (${FAILURE.unavailable}; the task may have been created). 2 have gone on: task-p1, task-p2. Retry does not send again what may exist, and costs nothing: look for it at the service first`,
 			context: { data: { kind: 'http', status: 503, outcome_unknown: true } },
 		});
 		expect(error!.description).toMatch(/First check whether the service has the task/);

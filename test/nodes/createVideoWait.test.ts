@@ -115,8 +115,8 @@ test('the file comes out of the node that creates the video, with the fields of 
 	});
 	// First the fields of Wait for Video, then what only the creation tells.
 	expect(Object.keys(item!.json)).toStrictEqual([
-		...Object.keys(waited.outputs[0]![0]!.json),
-		...['created_at', 'estimated_cost', 'request'],
+		...Object.keys(waited.outputs[0]![0]!.json).filter((name) => name !== 'output'),
+		...['created_at', 'estimated_cost', 'request', 'output'],
 	]);
 	expect(item!.json).toMatchObject({
 		task_id: 'task-a',
@@ -128,7 +128,7 @@ test('the file comes out of the node that creates the video, with the fields of 
 	});
 	expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4']);
 	expect(item!.pairedItem).toStrictEqual({ item: 0 });
-	expect(messages.at(-1)).toMatch(/^1 of 1 video finished, after \d s$/);
+	expect(messages.at(-1)).toMatch(/^1 finished, after \d s$/);
 	expect(tables.rows).toMatchObject([
 		{ task_id: 'task-a', status: 'done', file_name: 'task-a.mp4', finished_at: DATE },
 	]);
@@ -227,7 +227,7 @@ describe('several videos', () => {
 		const { error, status } = await run(['a', 'b', 'c']);
 		expect(status).toBe('error');
 		expect(error!.message).toBe(
-			'1 of 3 videos failed: task-b (moderation). 2 have gone on: task-a, task-c. Retry does not change what failed at the service',
+			'1 of 3 videos failed: task-b (moderation). 2 have gone on: task-a, task-c. Retry does not change what failed at the service, and costs nothing',
 		);
 		expect(error!.description).toMatch(/^To go on without them, set On Error to Continue/);
 		expect(error!.description).toContain('Executing the whole workflow again pays for all');
@@ -498,7 +498,7 @@ describe('as a tool', () => {
 test('in a streaming chat the person reads the progress', async () => {
 	const { chunks, outputs } = await run(['a'], { streaming: true });
 	expect(chunks.map(({ type }) => type)).toStrictEqual(['begin', 'item', 'end']);
-	expect(chunks[1]!.content).toMatch(/^1 of 1 video finished, after \d s\n\n$/);
+	expect(chunks[1]!.content).toMatch(/^1 finished, after \d s\n\n$/);
 	expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4']);
 });
 

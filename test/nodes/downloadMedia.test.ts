@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import { runNode, type RunOptions } from '../support/engine';
+import { withFakeTimers } from '../support/fakeTimers';
 import { sampleFile } from '../support/sampleFiles';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 
@@ -66,17 +67,20 @@ async function ask(
 	{ options = {}, parameters = {}, ...more }: Partial<RunOptions> & { options?: object } = {},
 ) {
 	const credential = { baseUrl: service.url, apiKey: SECRET, fileHosts: '127.0.0.1' };
-	return await runNode(node, {
-		credential,
-		items: [{ chatInput: 'Show me' }],
-		...more,
-		parameters: {
-			streaming: 'off',
-			...(node === 'superAssistant' ? { appCode: 'a' } : {}),
-			...parameters,
-			options: { downloadMedia: true, ...options },
-		},
-	});
+	return await withFakeTimers(
+		async () =>
+			await runNode(node, {
+				credential,
+				items: [{ chatInput: 'Show me' }],
+				...more,
+				parameters: {
+					streaming: 'off',
+					...(node === 'superAssistant' ? { appCode: 'a' } : {}),
+					...parameters,
+					options: { downloadMedia: true, ...options },
+				},
+			}),
+	);
 }
 
 function filesOf({ binary = {} }: INodeExecutionData) {
@@ -114,11 +118,12 @@ describe.each(NODES)('%s with Download Media', (node) => {
 			media: [
 				{ kind: 'image', url: 'data:image/png;base64,', binary: 'media_0' },
 				{
-					error_message: 'The reply does not contain an image, but text/plain: no access',
+					error_message:
+						'The data: URL does not contain an image, but text/plain: no access',
 				},
 				{
 					error_message: expect.stringContaining(
-						'The file in the reply cannot be decoded',
+						'The data: URL cannot be decoded',
 					) as string,
 				},
 				{
@@ -157,7 +162,7 @@ describe.each(NODES)('%s with Download Media', (node) => {
 			]),
 		);
 		expect((item!.json['media'] as object[]).at(-1)).toMatchObject({
-			error_message: 'The reply does not contain the file, but text/html: Sign in',
+			error_message: 'The data: URL does not contain the file, but text/html: Sign in',
 		});
 	});
 

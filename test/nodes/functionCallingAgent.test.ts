@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
-import { addChatTrigger, chatTrigger } from '../support/chatTrigger';
+import { addTriggers, chatTrigger } from '../support/chatTrigger';
 import {
 	allItems,
 	packageNode,
@@ -347,6 +347,34 @@ test('a failure that leaves through an error output without a connection is told
 	]);
 });
 
+test.each([
+	['Start', stubNode('Start', (items) => items), 'Execute the whole workflow instead'],
+	[
+		'a chat, which has no button for it',
+		chatTrigger('Start'),
+		'Click Open chat below and send a message, which runs the whole workflow',
+	],
+])('Execute step on the agent behind %s says what to do', async (_name, start, remedy) => {
+	addTriggers();
+	const { error } = await runWorkflow(
+		[
+			start,
+			packageNode(AGENT, 'functionCallingAgent', {
+				parameters: { prompt: 'x', tools: { tool: [tool('weather', 'city')] } },
+			}),
+			stubNode('weather', weather),
+		],
+		{ Start: [[AGENT]], [AGENT]: [[], [], ['weather']], weather: [[AGENT]] },
+		'Start',
+		{ credential: { baseUrl: server.url, apiKey: 'k' }, stepOf: AGENT },
+	);
+	expect(error).toMatchObject({
+		message: 'Execute step runs this node without the branches of its tools',
+		description: remedy,
+	});
+	expect(server.requests).toHaveLength(0);
+});
+
 test('a late result of one call is not applied to another', async () => {
 	model = () => [
 		call('c1', 'weather', { city: 'Rome' }),
@@ -482,6 +510,21 @@ describe('limits', () => {
 		expect(stops[0]!.json['messages']).toHaveLength(3 + 2 * ran);
 		expect(calls('weather')).toBe(ran);
 	});
+});
+
+test.each([
+	['8 by default', {}, 8],
+	['as many as the option says', { maxCallsPerRound: 20 }, 20],
+])('of 20 calls in a reply run %s', async (_name, options, ran) => {
+	model = (messages) =>
+		isFirstRound(messages)
+			? Array.from({ length: 20 }, (_each, n) => call(`c${n}`, 'weather', { city: `c${n}` }))
+			: 'Done.';
+	const { answers, calls } = await run({ branches: { weather }, parameters: { options } });
+	expect(calls('weather')).toBe(ran);
+	expect(answers.map(({ json: { output } }) => output)).toStrictEqual(['Done.']);
+	const told = toolMessages(requests()[1]!.messages).map(({ content }) => String(content));
+	expect(told.filter((text) => text.includes('Not executed'))).toHaveLength(20 - ran);
 });
 
 test('a tool is required in the first round only', async () => {
@@ -927,7 +970,7 @@ test.each([
 		'Stopped has no connection, and 1 conversation left through it. With Stopped connected, a Retry with the currently saved workflow sends them out again, free of charge',
 	],
 ])('a conversation that reaches a limit is seen by %s', async (_name, start, failure) => {
-	addChatTrigger();
+	addTriggers();
 	model = () => [call('c1', 'weather', { city: 'Rome' })];
 	const parameters = {
 		prompt: 'x',
@@ -975,6 +1018,6 @@ test.each(['chatCompletion', 'functionCallingAgent'])(
 		);
 		expect(requests()).toHaveLength(3);
 		const text = chunks.map(({ content = '' }) => content).join('');
-		expect(text.trim()).toMatch(/^> Running weather\s+It is mild$/);
+		expect(text.trim()).toMatch(/^> Running weather\s+> Finished weather\s+It is mild$/);
 	},
 );

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { readToolCall, toolCall } from '../../nodes/client/chat/toolCalls';
-import { readToolNodes } from '../../nodes/FunctionCallingAgent/tools';
+import { readToolNodes } from '../../nodes/shared/chat/toolNodes';
 import { setRun } from '../../nodes/shared/run/run';
 import { strictContext, strictRun } from '../support/strictContext';
 

@@ -114,7 +114,7 @@ test.each<[string, IDataObject, string]>([
 	['waitForVideo', { waitMode: 'Suspend' }, 'Wait Mode is Suspend'],
 	['waitForVideo', { tasks: 'Ledger' }, 'Tasks is Ledger'],
 	['waitForVideo', { tasks: 'ledger', ledgerTasks: 'open' }, 'Which Tasks is open'],
-	['createVideo', { limitPeriod: 'daily' }, 'Limit Period is daily'],
+	['createVideo', { options: { limitPeriod: 'daily' } }, 'Limit Period is daily'],
 	['chatCompletion', { streaming: true }, 'Streaming is true'],
 	['chatCompletion', { answeredBy: 'application' }, 'Answered By is application'],
 	['superAssistant', { session: 'Remembered per Key' }, 'Session is Remembered per Key'],

@@ -2,7 +2,7 @@ import type { IDataObject, INode } from 'n8n-workflow';
 
 import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
 import { MEMORY_TABLE } from '../../nodes/shared/chat/memory';
-import { addChatTrigger, chatTrigger } from '../support/chatTrigger';
+import { addTriggers, chatTrigger } from '../support/chatTrigger';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
 	allItems,
@@ -21,7 +21,7 @@ let server: ScriptedServer;
 let tables: DataTables;
 let model: Model;
 
-beforeAll(addChatTrigger);
+beforeAll(addTriggers);
 
 beforeEach(async () => {
 	tables = dataTables();
@@ -72,25 +72,8 @@ async function chat(text: string, more: Partial<RunOptions> = {}, sessionId = 'c
 		parameters: { memory: 'chat', streaming: 'off', ...more.parameters },
 	});
 }
-/** Access to the tables in which reads wait for each other, in this many groups of this size. */
-function inGroups(size: number, groups: number): DataTables['executeWorkflow'] {
-	let waiting: (() => void)[] = [];
-	let left = groups;
-	return async (info, ...more) => {
-		const result = await tables.executeWorkflow(info, ...more);
-		if (left === 0 || info.code?.nodes.at(-1)!.parameters['operation'] !== 'get') return result;
-		await new Promise<void>((resolve) => {
-			waiting.push(resolve);
-			if (waiting.length < size) return;
-			left -= 1;
-			waiting.forEach((each) => {
-				each();
-			});
-			waiting = [];
-		});
-		return result;
-	};
-}
+/** The remembered messages of each turn. */
+const turns = () => tables.rows.map(({ turn }) => JSON.parse(String(turn)) as ChatMessage[]);
 const hintsOf = ({ run }: Awaited<ReturnType<typeof chat>>) =>
 	(run.data.resultData.runData['Tested']![0]!.hints ?? []).map(({ message }) => message);
 
@@ -103,7 +86,7 @@ describe('Chat Completion', () => {
 	});
 
 	test.each([
-		['streamed', { streaming: 'collect' }],
+		['streamed', { streaming: 'auto' }],
 		['in one piece', { streaming: 'off' }],
 	])('sends the earlier messages and replies of the chat, %s', async (_name, parameters) => {
 		for (const text of ['one', 'two', 'three']) await chat(text, { parameters });
@@ -114,7 +97,9 @@ describe('Chat Completion', () => {
 			says('Re: two'),
 			user('three'),
 		]);
-		expect(tables.rows).toHaveLength(1);
+		expect(turns()).toStrictEqual(
+			['one', 'two', 'three'].map((text) => [user(text), says(`Re: ${text}`)]),
+		);
 		expect(tables.rows[0]).toMatchObject({
 			session_key: 'chat test chat-1',
 			node_id: 'Tested',
@@ -204,24 +189,107 @@ describe('Chat Completion', () => {
 		expect(sent().map((messages) => messages.length)).toStrictEqual([1, 3, 5]);
 	});
 
-	test('messages of one chat at the same moment lose no turn, the first ones included', async () => {
-		const names = ['a', 'b', 'c', 'd'];
-		const atOnce = async (suffix: string) => {
-			// Before the calls, and again after them, all have read the table before anyone writes it.
-			const readTogether = { ...dataTables(), executeWorkflow: inGroups(names.length, 2) };
-			await Promise.all(
-				names.map(async (name) => await chat(name + suffix, { tables: readTogether })),
-			);
+	test('messages of one chat at the same moment wait for each other in one process', async () => {
+		await Promise.all(['a', 'b', 'c', 'd'].map(async (text) => await chat(text)));
+		expect(sent().map(({ length }) => length)).toStrictEqual([1, 3, 5, 7]);
+		expect(turns()).toHaveLength(4);
+	});
+
+	test('a message that was stopped as it waited for the one before it is not sent', async () => {
+		let save: (() => void) | undefined;
+		const saving = new Promise<void>((resolve) => {
+			save = resolve;
+		});
+		const slow: DataTables = {
+			...tables,
+			executeWorkflow: async (info, ...more) => {
+				if (info.code!.nodes[1]!.parameters['operation'] === 'insert') await saving;
+				return await tables.executeWorkflow(info, ...more);
+			},
 		};
-		await atOnce('1');
-		await atOnce('2');
-		await chat('last');
-		const texts = sent()
+		const first = chat('one', { tables: slow });
+		let second: ReturnType<typeof chat> | undefined;
+		let cancel: (() => void) | undefined;
+		await new Promise<void>((begun) => {
+			second = chat('two', {
+				parameters: { streaming: 'auto' },
+				streaming: true,
+				onChunk: () => {
+					begun();
+				},
+				onStart: (stop) => {
+					cancel = stop;
+				},
+			});
+		});
+		await new Promise(setImmediate);
+		cancel!();
+		save!();
+		await first;
+		expect((await second!).status).toBe('canceled');
+		await chat('three');
+		expect(sent().map((messages) => messages.at(-1)!.content)).toStrictEqual(['one', 'three']);
+	});
+
+	test('a turn that another process writes in the meantime is remembered, too', async () => {
+		await chat('one');
+		const [row] = tables.rows;
+		const theirs = { ...row!, turn: JSON.stringify([user('theirs'), says('Re: theirs')]) };
+		model = (messages) => {
+			if (messages.at(-1)!.content === 'two') tables.insert(MEMORY_TABLE, theirs);
+			return `Re: ${String(messages.at(-1)!.content)}`;
+		};
+		await chat('two');
+		await chat('three');
+		const asked = sent()
 			.at(-1)!
-			.map(({ content }) => String(content));
-		const asked = texts.filter((text) => /^[a-d]/.test(text));
-		expect(asked.sort()).toStrictEqual(names.flatMap((name) => [`${name}1`, `${name}2`]));
-		expect(texts).toHaveLength(17);
+			.filter(({ role }) => role === 'user');
+		expect(asked.map(({ content }) => content)).toStrictEqual([
+			'one',
+			'theirs',
+			'two',
+			'three',
+		]);
+	});
+
+	test('a turn is there once although the connection to the database was lost as it was saved', async () => {
+		let losses = 1;
+		const losing: DataTables = {
+			...tables,
+			executeWorkflow: async (info, ...more) => {
+				const result = await tables.executeWorkflow(info, ...more);
+				const isInsert = info.code!.nodes[1]!.parameters['operation'] === 'insert';
+				if (isInsert && losses-- > 0) throw new Error('Connection terminated unexpectedly');
+				return result;
+			},
+		};
+		await chat('one', { tables: losing });
+		expect(turns()).toStrictEqual([[user('one'), says('Re: one')]]);
+	});
+
+	test('turns of chats go after 90 days, however many rows other workflows write', async () => {
+		await chat('one');
+		const of = (session_key: string) => ({ ...tables.rows[0]!, session_key });
+		tables.insert(
+			MEMORY_TABLE,
+			of('key customer'),
+			...Array.from({ length: 5_300 }, (_each, n) => of(`chat other ${n}`)),
+		);
+		for (let n = 0; n < 50; n += 1) await chat('Hi', {}, `visitor-${n}`);
+		expect(tables.rows[0]).toMatchObject({ session_key: 'chat test chat-1' });
+		const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+		const kept = ['chat test chat-1', 'key customer', 'chat other 0'];
+		for (const key of kept)
+			tables.edit((row) => row['session_key'] === key, { saved_at: daysAgo(89.9) });
+		tables.edit((row) => row['session_key'] === 'key customer', { saved_at: daysAgo(900) });
+		tables.edit((row) => row['session_key'] === 'chat other 0', { saved_at: daysAgo(91) });
+		tables.edit((row) => row['session_key'] === 'chat test visitor-0', {
+			saved_at: daysAgo(90.1),
+		});
+		await chat('Hi', {}, 'visitor-1');
+		const keys = tables.rows.map((row) => row['session_key']);
+		expect(keys).toEqual(expect.arrayContaining(kept));
+		expect(keys).not.toContain('chat test visitor-0');
 	});
 
 	test('is forgotten when its row is removed', async () => {
@@ -233,25 +301,24 @@ describe('Chat Completion', () => {
 
 	test('keeps no more than the limits', async () => {
 		const parameters = { options: { memoryMessages: 4 } };
-		for (const text of ['one', 'two', 'three', 'four']) await chat(text, { parameters });
-		expect(sent()[3]!.map(({ content }) => content)).toStrictEqual([
-			'two',
-			'Re: two',
-			'three',
-			'Re: three',
-			'four',
+		const texts = Array.from({ length: 8 }, (_each, n) => `${n}`);
+		for (const text of texts) await chat(text, { parameters });
+		expect(sent()[7]!.map(({ content }) => content)).toStrictEqual([
+			...['5', 'Re: 5', '6', 'Re: 6'],
+			'7',
 		]);
-		expect(JSON.parse(String(tables.rows[0]!['messages']))).toHaveLength(4);
+		// As many turns as messages, and the new one.
+		expect(turns().map(([asked]) => asked!.content)).toStrictEqual(texts.slice(-5));
 	});
 
-	test('a turn that is longer than the limits empties the memory, and a hint says so', async () => {
+	test('a turn that is longer than the limits is not remembered, and a hint says so', async () => {
 		await chat('one');
 		const result = await chat('x'.repeat(100_000));
 		expect(hintsOf(result)).toStrictEqual([
-			expect.stringMatching(/^The last question and its reply exceed the limits/),
+			expect.stringMatching(/^The question and its reply exceed the limits/),
 		]);
 		await chat('three');
-		expect(sent()[2]).toStrictEqual([user('three')]);
+		expect(sent()[2]).toStrictEqual([user('one'), says('Re: one'), user('three')]);
 	});
 
 	test('public images are remembered', async () => {
@@ -311,7 +378,7 @@ describe('Chat Completion', () => {
 	test('a memory that cannot be read is an error before anything is paid', async () => {
 		tables.disabled = true;
 		const { error } = await chat('Hi');
-		expect(error!.message).toMatch(/^Memory cannot be read: .*It needs n8n 2/);
+		expect(error!.message).toMatch(/^Memory cannot be used: .*It needs n8n 2/);
 		expect(server.requests).toHaveLength(0);
 	});
 
@@ -332,9 +399,7 @@ describe('Chat Completion', () => {
 			'Re: two',
 		]);
 		expect(sent()).toStrictEqual([[user('one')], [user('two')], [user('two')]]);
-		expect(
-			tables.rows.map(({ messages }) => JSON.parse(String(messages)) as unknown),
-		).toStrictEqual([
+		expect(turns()).toStrictEqual([
 			[user('one'), says('Re: one')],
 			[user('two'), says('Re: two')],
 		]);
@@ -343,32 +408,27 @@ describe('Chat Completion', () => {
 	test.each([
 		['stopWorkflow', 'two'],
 		['continueRegularOutput', 'one'],
-	] as const)(
-		'with Retry On Fail turns stay in the order of the questions: %s',
-		async (onError, word) => {
-			let failures = 1;
-			model = (messages) => {
-				const { content } = messages.at(-1)!;
-				return content === word && failures-- > 0 ? undefined : `Re: ${String(content)}`;
-			};
-			const { outputs } = await chat('', {
-				items: ['one', 'two', 'three'].map((text) => ({ chatInput: text, sessionId: 'x' })),
-				retryOnFail: true,
-				onError,
-				parameters: { options: { retries: 0 } },
-			});
-			const answers = ['Re: one', 'Re: two', 'Re: three'];
-			expect(outputs[0]!.map(({ json: fields }) => fields['output'])).toStrictEqual(answers);
-			expect(
-				tables.rows.map(({ messages }) => JSON.parse(String(messages)) as unknown),
-			).toEqual([
-				['one', 'two', 'three'].flatMap((text) => [user(text), says(`Re: ${text}`)]),
-			]);
-			expect(server.requests).toHaveLength(4);
-		},
-	);
+	] as const)('with Retry On Fail no turn is there twice: %s', async (onError, word) => {
+		let failures = 1;
+		model = (messages) => {
+			const { content } = messages.at(-1)!;
+			return content === word && failures-- > 0 ? undefined : `Re: ${String(content)}`;
+		};
+		const { outputs } = await chat('', {
+			items: ['one', 'two', 'three'].map((text) => ({ chatInput: text, sessionId: 'x' })),
+			retryOnFail: true,
+			onError,
+			parameters: { options: { retries: 0 } },
+		});
+		const answers = ['Re: one', 'Re: two', 'Re: three'];
+		expect(outputs[0]!.map(({ json: fields }) => fields['output'])).toStrictEqual(answers);
+		// What was asked again is the last turn.
+		const texts = [...['one', 'two', 'three'].filter((text) => text !== word), word];
+		expect(turns()).toStrictEqual(texts.map((text) => [user(text), says(`Re: ${text}`)]));
+		expect(server.requests).toHaveLength(4);
+	});
 
-	test('with On Error: Continue the last try asks all that is left', async () => {
+	test('with On Error: Continue the next tries ask only what has failed', async () => {
 		model = (messages) => (messages.at(-1)!.content === 'one' ? undefined : 'Yes');
 		const { outputs } = await chat('', {
 			items: ['one', 'two'].map((text) => ({ chatInput: text, sessionId: 'x' })),
@@ -382,9 +442,9 @@ describe('Chat Completion', () => {
 		]);
 		expect(sent().map((messages) => messages.at(-1)!.content)).toStrictEqual([
 			'one',
-			'one',
-			'one',
 			'two',
+			'one',
+			'one',
 		]);
 	});
 
@@ -393,25 +453,20 @@ describe('Chat Completion', () => {
 		'[{"role":"user","content":"a"},{"role":"tool","tool_call_id":"a","content":"b"}]',
 		'[{"role":"assistant","content":null,"tool_calls":"x"}]',
 		'[{"role":"assistant","content":null,"tool_calls":[{"id":"a"}]}]',
-	])('messages that a person has changed to %s are an error', async (messages) => {
+	])('messages that a person has changed to %s are an error', async (turn) => {
 		await chat('one');
-		const row = { ...tables.rows[0]!, messages };
-		tables.drop(MEMORY_TABLE.name);
-		tables.insert(MEMORY_TABLE, row);
+		tables.edit(() => true, { turn });
 		const { error } = await chat('two');
-		expect(error!.message).toContain('Memory cannot be read: the messages in');
+		expect(error!.message).toContain('Memory cannot be read: a turn in');
 		expect(server.requests).toHaveLength(1);
 	});
 
-	test('a cleared cell is an empty memory', async () => {
+	test('a turn that a person has cleared is none', async () => {
 		await chat('one');
-		const row = { ...tables.rows[0]!, messages: '', version: null };
-		tables.drop(MEMORY_TABLE.name);
-		tables.insert(MEMORY_TABLE, row);
+		tables.edit(() => true, { turn: '' });
 		await chat('two');
 		await chat('three');
 		expect(sent()[2]).toStrictEqual([user('two'), says('Re: two'), user('three')]);
-		expect(tables.rows).toHaveLength(1);
 	});
 
 	test('a reply that cannot be saved is not lost: a hint says so', async () => {
@@ -423,7 +478,7 @@ describe('Chat Completion', () => {
 		expect(result.status).toBe('success');
 		expect(JSON.stringify(result.outputs[0]![0]!.json)).toContain('paid for');
 		expect(hintsOf(result)).toStrictEqual([
-			expect.stringMatching(/^The reply is not remembered\. .*It needs n8n 2/),
+			expect.stringMatching(/^The next message will not know this reply\. .*It needs n8n 2/),
 		]);
 	});
 });
@@ -591,33 +646,31 @@ describe('Agent with Tools', () => {
 	test.each([
 		['stopWorkflow', 'two'],
 		['continueRegularOutput', 'one'],
-	] as const)(
-		'with Retry On Fail turns stay in the order of the questions: %s',
-		async (onError, word) => {
-			let failures = 1;
-			model = (messages) => {
-				const { content } = messages.at(-1)!;
-				return content === word && failures-- > 0 ? undefined : `Re: ${String(content)}`;
-			};
-			const settings = { retryOnFail: true, onError };
-			await ask(['one', 'two', 'three'], { options: { retries: 0 } }, settings);
-			expect(
-				tables.rows.map(({ messages }) => JSON.parse(String(messages)) as unknown),
-			).toEqual([
-				['one', 'two', 'three'].flatMap((text) => [user(text), says(`Re: ${text}`)]),
-			]);
-			expect(server.requests).toHaveLength(4);
-		},
-	);
+	] as const)('with Retry On Fail no turn is there twice: %s', async (onError, word) => {
+		let failures = 1;
+		model = (messages) => {
+			const { content } = messages.at(-1)!;
+			return content === word && failures-- > 0 ? undefined : `Re: ${String(content)}`;
+		};
+		const settings = { retryOnFail: true, onError };
+		await ask(['one', 'two', 'three'], { options: { retries: 0 } }, settings);
+		const texts = ['one', 'two', 'three'];
+		expect(turns()).toHaveLength(3);
+		expect(turns()).toEqual(
+			expect.arrayContaining(texts.map((text) => [user(text), says(`Re: ${text}`)])),
+		);
+		expect(server.requests).toHaveLength(4);
+	});
 
-	test('of one chat the turn that ends first waits for the question before it', async () => {
+	test('of one chat the turn that ends first is the first', async () => {
 		model = (messages) => {
 			const { role, content } = messages.at(-1)!;
 			return role === 'user' && content === 'Rome' ? [call('Rome')] : 'Sunny.';
 		};
 		await ask(['Rome', 'Hello']);
-		expect(tables.rows.map(({ messages }) => JSON.parse(String(messages)) as unknown)).toEqual([
-			[user('Rome'), ...round('Rome'), says('Sunny.'), user('Hello'), says('Sunny.')],
+		expect(turns()).toEqual([
+			[user('Hello'), says('Sunny.')],
+			[user('Rome'), ...round('Rome'), says('Sunny.')],
 		]);
 	});
 

@@ -13,17 +13,29 @@ const image = { kind: 'image', url: 'https://example.com/a.png' };
 
 /** What the canvas shows below a node with these settings. */
 test.each<[INodeType, IDataObject, string]>([
-	[new CreateVideo(), {}, 'no wait: video-m1 from text'],
-	[new CreateVideo(), { references: { file: [image] } }, 'no wait: video-m1 from files'],
-	[new CreateVideo(), { options: { dryRun: true } }, 'dry run: video-m1 from text'],
-	[new CreateVideo(), { model: model('') }, 'no wait: no model from text'],
-	[new CreateVideo(), { model: model('={{ $json.model }}') }, 'no wait: $json.model from text'],
-	[new CreateVideo(), { model: model('video-m2=my-video') }, 'no wait: my-video from text'],
-	[new CreateVideo(), { waitUntilFinished: true }, 'wait: video-m1 from text'],
+	[new CreateVideo(), {}, 'Start a video with video-m1 from text'],
+	[
+		new CreateVideo(),
+		{ references: { file: [image] } },
+		'Start a video with video-m1 from files',
+	],
+	[new CreateVideo(), { options: { dryRun: true } }, 'Check a video with video-m1 from text'],
+	[new CreateVideo(), { model: model('') }, 'Start a video with no model from text'],
+	[
+		new CreateVideo(),
+		{ model: model('={{ $json.model }}') },
+		'Start a video with $json.model from text',
+	],
+	[
+		new CreateVideo(),
+		{ model: model('video-m2=my-video') },
+		'Start a video with my-video from text',
+	],
+	[new CreateVideo(), { waitUntilFinished: true }, 'Make a video with video-m1 from text'],
 	[
 		new CreateVideo(),
 		{ waitUntilFinished: true, options: { dryRun: true } },
-		'dry run: video-m1 from text',
+		'Check a video with video-m1 from text',
 	],
 	[new WaitForVideo(), {}, 'wait and download'],
 	[new WaitForVideo(), { waitMode: 'suspend', download: false }, 'suspend'],
@@ -32,7 +44,11 @@ test.each<[INodeType, IDataObject, string]>([
 	[asTool(new WaitForVideo()), {}, 'wait or ask once'],
 	[asTool(new WaitForVideo()), { waitUntilFinished: true }, 'wait'],
 	[asTool(new WaitForVideo()), { waitUntilFinished: false }, 'ask once'],
-	[asTool(new CreateVideo()), { waitUntilFinished: true }, 'wait: video-m1 from text'],
+	[
+		asTool(new CreateVideo()),
+		{ waitUntilFinished: true },
+		'Make a video with video-m1 from text',
+	],
 	[new ChatCompletion(), {}, 'reply from default model'],
 	[new ChatCompletion(), { model: model('chat-m1') }, 'reply from chat-m1'],
 	[

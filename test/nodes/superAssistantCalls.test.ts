@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { dataTables, type DataTables } from '../support/dataTables';
 import { packageNode, runWorkflow, type EnvironmentOptions } from '../support/engine';
+import { FAILURE } from '../support/failureTexts';
 import {
 	events,
 	json,
@@ -84,6 +85,29 @@ test('a retry of the saved execution asks only for what has no reply', async () 
 		'Re: three',
 	]);
 	expect(sent()).toStrictEqual(['one', 'two', 'two', 'three']);
+});
+
+test('an item that is rejected stops none of the others, and the text says what a retry costs', async () => {
+	const moderate: Script = (response) => {
+		json(response, 409, { error: { message: 'sensitive' } });
+	};
+	answers = { two: [moderate, moderate] };
+	const first = await begin(['one', 'two', 'three']);
+	expect(first.error!.message).toBe(FAILURE.moderated);
+	expect(first.error!.description).toContain('Retry asks only what is missing, and pays only');
+	expect(sent()).toStrictEqual(['one', 'two', 'three']);
+	await first.resume(RETRY);
+	expect(sent().slice(3)).toStrictEqual(['two']);
+});
+
+test('a retry gets past an item whose outcome is unknown', async () => {
+	answers = { two: [breakOff] };
+	const first = await begin(['one', 'two', 'three']);
+	expect(sent()).toStrictEqual(['one', 'two']);
+	expect(first.error!.description).toContain('Retry asks only what is missing, and pays only');
+	const second = await first.resume(RETRY);
+	expect(second.status).toBe('error');
+	expect(sent()).toStrictEqual(['one', 'two', 'three']);
 });
 
 test.each([

@@ -77,7 +77,8 @@ test('a completed video has its file, which is downloaded without the API key', 
 		video_url: `${server.url}/cdn/a.mp4`,
 		thumbnail_url: `${server.url}/cdn/a.jpg`,
 		enhanced_prompt: 'A quiet lake',
-		file: { bytes: FILE.length, seconds: 2, width: 640, height: 360, verified: true },
+		file: { bytes: FILE.length, type: 'video/mp4' },
+		output: `The video is ready: ${server.url}/cdn/a.mp4`,
 		waited_seconds: expect.any(Number) as number,
 		history: expect.stringMatching(/^completed [\d.]+ s$/) as string,
 	});
@@ -105,6 +106,7 @@ test('failed videos use the output Failed, with their reason and without an erro
 					status: 'failed',
 					model: 'video-m1',
 					reason: 'failed',
+					output: 'The video failed',
 					error_message: 'moderation',
 					waited_seconds: expect.any(Number) as number,
 					history: expect.stringMatching(/^failed [\d.]+ s$/) as string,
@@ -224,7 +226,7 @@ test('as a tool all results use the first output, which agents read', async () =
 test('the console of a manual run and a hint below the output have the totals', async () => {
 	script = tasks({ b: MODERATED });
 	const { messages, run } = await wait({ parameters: { download: false }, items: ids('a', 'b') });
-	expect(messages.at(-1)).toMatch(/^1 of 2 videos finished, 1 failed, after \d s$/);
+	expect(messages.at(-1)).toMatch(/^1 finished, 1 failed, after \d s$/);
 	expect(run.data.resultData.runData['Tested']![0]!.hints!.at(-1)).toStrictEqual({
 		message: messages.at(-1),
 		type: 'warning',
@@ -240,7 +242,7 @@ test('in a streaming chat the node polls in place and sends the progress as text
 		streaming: true,
 	});
 	expect(chunks.map(({ type }) => type)).toStrictEqual(['begin', 'item', 'end']);
-	expect(chunks[1]!.content).toMatch(/^1 of 1 video finished, after \d s\n\n$/);
+	expect(chunks[1]!.content).toMatch(/^1 finished, after \d s\n\n$/);
 	expect(idsOf(outputs[COMPLETED]!)).toStrictEqual(['a']);
 });
 

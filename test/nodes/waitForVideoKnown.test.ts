@@ -63,7 +63,7 @@ describe('a lost video: message, advice and list say the same', () => {
 	const LATE = 'Not finished after 60 seconds; the task may still complete';
 	const GONE = 'The service does not know this task';
 	const POLLS = 'Retry polls only what is left, free of charge';
-	const STAYS = 'Retry does not change what failed at the service';
+	const STAYS = 'Retry does not change what failed at the service, and costs nothing';
 	const NOT_FOUND: Answer = [404, { error: { message: 'no task', type: 'not_found_error' } }];
 
 	test.each<
@@ -111,7 +111,7 @@ describe('a lost video: message, advice and list say the same', () => {
 		const items = [...ids('a'), { error: 'Insufficient credit' }];
 		const { error } = await wait({ items, parameters });
 		expect(error!.message).toBe(
-			'1 of 2 videos failed: item 1 (Insufficient credit). 1 has gone on: a. Retry does not change what was not created',
+			'1 of 2 videos failed: item 1 (Insufficient credit). 1 has gone on: a. Retry does not change what was not created, and costs nothing',
 		);
 	});
 });
@@ -247,7 +247,5 @@ test('the hint counts tasks, not items: two items have one task, one has none', 
 		onError: 'continueErrorOutput',
 	});
 	const hint = run.data.resultData.runData['Tested']!.at(-1)!.hints!.at(-1);
-	expect(hint!.message).toBe(
-		'1 of 2 videos finished, 1 failed, after 0 s, and items without a task ID',
-	);
+	expect(hint!.message).toBe('1 finished, 1 failed, after 0 s, and items without a task ID');
 });

@@ -43,7 +43,7 @@ beforeEach(async () => {
 		onRequest(path);
 		if (path.startsWith('/cdn/')) {
 			const isGone = path.includes('gone');
-			response.writeHead(isGone ? 404 : 200, { 'content-type': 'video/mp4' });
+			response.writeHead(isGone ? 410 : 200, { 'content-type': 'video/mp4' });
 			response.end(sampleFile('video/mp4'));
 			return;
 		}
@@ -127,7 +127,7 @@ describe('results', () => {
 		expect(rowOf('gone-d')).toMatchObject({
 			status: 'open',
 			video_url: urlOf('gone-d'),
-			error: expect.stringContaining('404') as string,
+			error: expect.stringContaining('410') as string,
 			finished_at: null,
 			delivered_at: null,
 		});
@@ -517,10 +517,27 @@ describe('tasks from the ledger', () => {
 			expect.stringMatching(
 				/^Open tasks of another API key or Base URL: a, b\. .*clear account/,
 			),
-			`${NOTHING_OPEN}; 1 are of other workflows (see Which Tasks)`,
+			`${NOTHING_OPEN}; there are some of other workflows (see Which Tasks)`,
 		]);
 		expect(tables.rows).toStrictEqual(before);
 		expect(polled()).toStrictEqual([]);
+	});
+
+	test('of a ledger with very many rows no more are read than are wanted, however many others have', async () => {
+		const many = (count: number, more: IDataObject) =>
+			Array.from({ length: count }, (_, index) =>
+				asked(`${String(more['call'])}-${index}`, more),
+			);
+		tables.insert(
+			TASK_TABLE,
+			...many(1_500, { call: 'taken', collected_at: ago(1) }),
+			...many(3_000, { call: 'new' }),
+		);
+		const options = { maximumTasks: 2 };
+		const result = await collect({ download: false, options });
+		expect(idsOf(result.outputs[COMPLETED])).toStrictEqual(['new-0', 'new-1']);
+		// Two pages, the results twice, and at most one of a table that an earlier test had.
+		expect(tables.operations.filter((each) => each === 'get').length).toBeLessThan(6);
 	});
 
 	test('of two runs at the same moment one gets the task', async () => {
@@ -592,7 +609,7 @@ describe('tasks from the ledger', () => {
 		);
 		const [hint] = hintsOf(await collect());
 		expect(hint).toMatch(
-			/^Creations without an answer: row \d+ \(execution 7, item 1, \d{4}-[^()]*\), row \d+ \(execution 9, [^()]*\)\. .* set its status to open, and delete the other rows$/,
+			/^Creations without an answer: row \d+ \(execution 7, item 1, \d{4}-[^()]*\), row \d+ \(execution 9, [^()]*\)\. .* enter the task_id of each video that exists, and delete the other rows$/,
 		);
 		expect(polled()).toStrictEqual([]);
 	});

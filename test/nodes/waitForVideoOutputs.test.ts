@@ -38,7 +38,7 @@ beforeEach(async () => {
 	reports = {};
 	server = await startScriptedServer((response, { path, body }) => {
 		if (path.startsWith('/cdn/')) {
-			response.writeHead(404).end();
+			response.writeHead(410).end();
 			return;
 		}
 		const { task_id } = body as { task_id: string };
@@ -161,7 +161,7 @@ describe('a failed video', () => {
 			const { status, error, run } = result;
 			expect(status).toBe('error');
 			expect(error!.message).toBe(
-				'1 of 3 videos failed: b (moderation). 2 have gone on: a, c. Retry does not change what failed at the service',
+				'1 of 3 videos failed: b (moderation). 2 have gone on: a, c. Retry does not change what failed at the service, and costs nothing',
 			);
 			expect(error!.description).toMatch(
 				/^To go on without them, connect the output Failed .* free of charge\. Create what failed again .*\. Executing the whole workflow again pays for all .*Tasks failed: b: moderation\.$/,
@@ -232,7 +232,7 @@ describe('a failed video', () => {
 			{ tables, parameters: { tasks: 'ledger' } },
 		);
 		expect(error!.message).toMatch(
-			/^1 of 2 videos failed: b .*Retry does not change what failed at the service$/,
+			/^1 of 2 videos failed: b .*Retry does not change what failed at the service, and costs nothing$/,
 		);
 		expect(tables.rows.map((row) => row['finished_at'] === null)).toStrictEqual([false, false]);
 	});
@@ -240,7 +240,7 @@ describe('a failed video', () => {
 	test('beside files that could not be downloaded: each with what a Retry does about it', async () => {
 		const { error } = await wait(NOT_FAILED, { items, parameters: { download: true } });
 		expect(error!.message).toMatch(
-			/^3 of 3 videos failed: .*Retry polls again, free of charge\. Retry does not change what failed at the service$/,
+			/^3 of 3 videos failed: .*Retry polls again, free of charge\. Retry does not change what failed at the service, and costs nothing$/,
 		);
 	});
 
@@ -248,7 +248,7 @@ describe('a failed video', () => {
 		reports = { a: MODERATED, b: MODERATED };
 		const { error, run } = await wait(NOT_FAILED, { items: ids('a', 'b') });
 		expect(error!.message).toBe(
-			'2 of 2 videos failed: a, b (moderation). None has gone on. Retry does not change what failed at the service',
+			'2 of 2 videos failed: a, b (moderation). None has gone on. Retry does not change what failed at the service, and costs nothing',
 		);
 		expect(run.data.resultData.runData[WAIT]).toHaveLength(1);
 	});
@@ -373,6 +373,7 @@ describe('Ask Once', () => {
 		const [b, d] = result.outputs[GENERATING]!;
 		expect(b).toStrictEqual({
 			json: {
+				output: 'The video is not finished: task b',
 				task_id: 'b',
 				model: 'video-m1',
 				status: 'processing',
@@ -383,9 +384,7 @@ describe('Ask Once', () => {
 		});
 		// The service's word for it.
 		expect(d!.json).toMatchObject({ task_id: 'd', status: 'unknown', history: '' });
-		expect(result.messages.at(-1)).toMatch(
-			/^1 of 4 videos finished, 1 failed, 2 generating, after \d s/,
-		);
+		expect(result.messages.at(-1)).toMatch(/^1 finished, 1 failed, 2 generating, after \d s/);
 	});
 
 	test('a video that is generating does not fail the node, whatever is connected', async () => {
@@ -407,7 +406,7 @@ describe('Ask Once', () => {
 	test('a wrong address fails the node', async () => {
 		reports = { x: { status_code: 404 }, y: { status_code: 404 } };
 		const { error } = await wait(CONNECTED, { items: ids('x', 'y'), parameters });
-		expect(error!.message).toBe(FAILURE.notFound);
+		expect(error!.message).toBe(`${FAILURE.notFound}. Retry polls again, free of charge`);
 		expect(error!.description).toContain('Tasks not finished: x, y');
 	});
 
@@ -473,7 +472,7 @@ describe('as a tool', () => {
 	test('in a streaming chat the person reads the progress, and the model gets the result', async () => {
 		const { chunks, outputs } = await ask({ task_id: 'a' }, { streaming: true });
 		expect(chunks.map(({ type }) => type)).toStrictEqual(['begin', 'item', 'end']);
-		expect(chunks[1]!.content).toMatch(/^1 of 1 video finished, after \d s\n\n$/);
+		expect(chunks[1]!.content).toMatch(/^1 finished, after \d s\n\n$/);
 		expect(outputs[COMPLETED]).toMatchObject([{ json: { status: 'completed' } }]);
 	});
 

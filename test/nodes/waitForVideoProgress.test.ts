@@ -47,10 +47,10 @@ test('a person in a chat reads the progress every 20 s, also when nothing change
 	}
 	expect(log).toStrictEqual(texts.map((text) => ['Wait', text]));
 	expect(texts).toStrictEqual([
-		'0 of 1 video finished, 1 generating, after 0 s',
-		'0 of 1 video finished, 1 generating, after 20 s',
-		'0 of 1 video finished, 1 generating, after 40 s',
-		'0 of 1 video finished, 1 generating, after 60 s',
+		'0 finished, 1 generating, after 0 s',
+		'0 finished, 1 generating, after 20 s',
+		'0 finished, 1 generating, after 40 s',
+		'0 finished, 1 generating, after 60 s',
 	]);
 });
 
@@ -70,7 +70,7 @@ test('the end is told once, however long the files take after it', () => {
 	jest.spyOn(Date, 'now').mockImplementation(() => 7);
 	nowMs += 3_000;
 	progress.finish([completed]);
-	expect(texts).toStrictEqual(['1 of 1 video finished, after 0 s']);
+	expect(texts).toStrictEqual(['1 finished, after 0 s']);
 	progress.finish([completed], '', new Set(['a']));
-	expect(texts.at(-1)).toBe('0 of 1 video finished, 1 failed, after 3 s');
+	expect(texts.at(-1)).toBe('0 finished, 1 failed, after 3 s');
 });

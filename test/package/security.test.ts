@@ -24,7 +24,7 @@ const testsIn = (text: string) =>
 
 /** The parts of a threat, below its heading. */
 const THREAT =
-	/^(?<name>.+)\n\n(?<kind>[A-Z][a-z ]+), (?<concerns>[A-Z0-9, ]+)\n\n- \*\*Promise\*\*: [^\0]+\n- \*\*Left\*\*: [^\0]+\n- \*\*Tests\*\*: (?<tests>[^\0]+)/;
+	/^(?<name>.+)\n\n(?<kind>[A-Z][A-Za-z ]+?), (?<concerns>[A-Z0-9, ]+)\. .+ \*\*Tests\*\*: (?<tests>[^\0]+)/;
 const THREATS = sectionOf('Threats')
 	.split(/^### /m)
 	.slice(1)

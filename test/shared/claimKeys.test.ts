@@ -224,6 +224,31 @@ test('the claim of an owner that waits for a higher one to the end goes', async 
 	expect(table.rows().map(({ execution_id }) => execution_id)).toStrictEqual(['x']);
 });
 
+test('one that withdraws late does not remove the row of another, which has its ID by now', async () => {
+	const { clock } = world();
+	const table = rowTable(clock, undefined, true);
+	const other: Row = {
+		...{ idempotency_key: 'k', workflow_id: 'workflow', execution_id: 'e2' },
+		...{ account: 'account', origin: 'o2', call: '0 k x x', prompt: 'k', token: 't' },
+	};
+	let isStopped = false;
+	const owner = keyOwner({
+		clock,
+		execution: 'e1',
+		write: async (...steps) => {
+			const rows = await table.write(...steps);
+			if (isStopped || !rows.some(({ execution_id }) => execution_id === 'e1')) return rows;
+			isStopped = true;
+			// The process is stopped after it has read: its claim is removed as a dead one, and another one sends its call.
+			await table.write({ remove: { all: [['execution_id', 'eq', 'e1']] } });
+			await table.write({ insert: [{ ...other, status: 'sent', token: '' }] });
+			return [{ ...other, id: 0, status: 'claimed' }, ...rows];
+		},
+	});
+	await owner.open([owner.ask(0, 'k')]);
+	expect(table.rows()).toMatchObject([{ execution_id: 'e2', status: 'sent' }]);
+});
+
 test('videos of the key that have failed are counted', async () => {
 	const { own, insert } = world();
 	await insert({ status: 'failed', task_id: 't1', call: '0 k a a' });

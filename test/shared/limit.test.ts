@@ -1,4 +1,5 @@
 import { InputError } from '../../nodes/client/errors';
+import type { AskedCall } from '../../nodes/shared/durable/call';
 import type { CallRun } from '../../nodes/shared/durable/callRun';
 import { openLimit, type Limit } from '../../nodes/shared/durable/limit';
 import type { Row } from '../../nodes/shared/engine/dataTable';
@@ -28,7 +29,6 @@ async function world(
 	const values = {};
 	const limit: Limit = {
 		since: () => DAY,
-		sumOf: ({ length }) => ({ videos: length, cost: 0, unpriced: length }),
 		verify: () => undefined,
 		excessOf: ({ videos }, { length }) =>
 			length > 0 && videos + length > maximum
@@ -39,12 +39,32 @@ async function world(
 		...more,
 	};
 	const run = {
-		context: { getWorkflow: () => ({ id: 'w' }), getContext: () => values },
+		context: {
+			getWorkflow: () => ({ id: 'w' }),
+			getContext: () => values,
+			getExecutionId: () => 'e',
+		},
 		origin: { origin: 'o' },
 		isRetry,
 		onLedger: table.write,
+		tell: () => undefined,
 	} as unknown as CallRun<unknown>;
-	return { table, opened: openLimit(run, limit) };
+	const opened = openLimit(run, limit);
+	const asked = new Map<number, AskedCall>();
+	/** Announces a call of each item, without a row where the table takes none. */
+	const announce = async (items: readonly number[], isFull = false) => {
+		const added = items.map(() => row('sent', 1));
+		const calls = added.map(
+			({ call }, index) =>
+				({ call, row: { call }, index: items[index]! }) as unknown as AskedCall,
+		);
+		for (const call of calls) asked.set(call.index, call);
+		return await opened.announce(calls, async (find) => {
+			const steps = [{ insert: isFull ? [] : added }, ...(find ? [find] : [])];
+			return await table.write(...steps);
+		});
+	};
+	return { table, opened, announce, asked };
 }
 
 const [SENT, OPEN] = [row('sent', 1), row('open', 1)];
@@ -77,31 +97,57 @@ test('counts what others add between two checks, also behind a row under way', a
 	await expect(opened.within([0])).rejects.toThrow('has 6');
 });
 
-test('takes what fits, in the order of the items', async () => {
-	const { opened } = await world(3, [row('open', 1)], { takesWhatFits: true });
-	const sent: (readonly number[])[] = [];
-	const fitting = await opened.within([4, 5, 6], async (items) => {
-		sent.push(items);
-		await Promise.resolve();
-	});
-	expect([fitting, ...sent]).toStrictEqual([
-		[4, 5],
-		[4, 5],
-	]);
+test('takes what fits, in the order of the items, and leaves no row of the others', async () => {
+	const { announce, opened, table } = await world(3, [row('open', 1)], { takesWhatFits: true });
+	expect(await opened.within([4, 5, 6])).toStrictEqual([4, 5]);
+	expect(await announce([4, 5, 6])).toStrictEqual([4, 5]);
+	expect(table.rows()).toHaveLength(3);
 });
 
-test('checks of one n8n come one after another, each after what the one before has sent', async () => {
-	const { opened, table } = await world(3, []);
+test('announcements of one n8n come one after another, each after what the one before has sent', async () => {
+	const { announce, table } = await world(3, []);
 	const all = [[0, 1], [2, 3], [4]].map(
-		async (items) =>
-			await opened
-				.within(items, async () => {
-					await table.write({ insert: items.map(() => row('sent', 1)) });
-				})
-				.catch(() => 'refused'),
+		async (items) => await announce(items).catch(() => 'refused'),
 	);
 	expect(await Promise.all(all)).toStrictEqual([[0, 1], 'refused', [4]]);
 	expect(table.rows()).toHaveLength(3);
+});
+
+describe('announcements', () => {
+	const many = (count: number, status: string) =>
+		Array.from({ length: count }, () => row(status, 1));
+
+	test('read what is new, however long a row without an answer is there', async () => {
+		const { announce, opened, table } = await world(999, [
+			row('sent', 0),
+			...many(300, 'open'),
+		]);
+		await opened.within([0]);
+		const write = jest.spyOn(table, 'write');
+		for (let item = 0; item < 5; item += 1) {
+			expect(await announce([item])).toStrictEqual([item]);
+			const found = await (write.mock.results.at(-1)!.value as Promise<readonly Row[]>);
+			expect(found.length).toBeLessThan(60);
+		}
+	});
+
+	test('count claims that have become calls since, and rows that are committed late', async () => {
+		const late = row('open', 1);
+		const rows = [...many(100, 'open'), row('claimed', 1), ...many(100, 'open')];
+		const { announce, opened, table } = await world(205, rows);
+		await opened.within([0]);
+		table.edit((each) => (each['status'] === 'claimed' ? { ...each, status: 'sent' } : each));
+		await table.write({ insert: [late, row('open', 1)] });
+		await expect(announce([0, 1, 2])).rejects.toThrow('has 203');
+		expect(await announce([0, 1])).toStrictEqual([0, 1]);
+	});
+
+	test('count everything again before they reject: calls of others have failed', async () => {
+		const { announce, opened, table } = await world(3, [row('sent', 1), row('open', 1)]);
+		await opened.within([0]);
+		table.edit((each) => (each['status'] === 'sent' ? undefined : each));
+		expect(await announce([0, 1])).toStrictEqual([0, 1]);
+	});
 });
 
 describe('an execution', () => {
@@ -112,19 +158,21 @@ describe('an execution', () => {
 		await expect((await world(2, rows, execution)).opened.within([0])).rejects.toThrow('has 2');
 	});
 
-	test('counts calls that have no row', async () => {
-		const { opened } = await world(2, [row('open', 1)], execution);
-		for (const item of [0, 1, 1]) opened.add(item);
+	test('counts calls that have no row, until they have certainly failed', async () => {
+		const { opened, announce, asked } = await world(2, [], execution);
+		await announce([0], true);
+		await announce([1], true);
 		await expect(opened.within([2])).rejects.toThrow('has 2');
-		opened.giveBack(1);
-		opened.giveBack(1);
+		opened.giveBack(asked.get(1)!);
+		opened.giveBack(asked.get(1)!);
 		expect(await opened.within([2])).toStrictEqual([2]);
 	});
 
-	test('in a retry counts the rows: a person may have removed some', async () => {
-		const { opened } = await world(2, [row('open', 1)], execution, true);
-		for (const item of [0, 1]) opened.add(item);
-		expect(await opened.within([2])).toStrictEqual([2]);
+	test('counts in a retry the rows at its beginning, and its own calls, also in a full table', async () => {
+		const { opened, announce } = await world(3, [row('open', 1)], execution, true);
+		expect(await opened.within([0, 1])).toStrictEqual([0, 1]);
+		expect(await announce([0, 1], true)).toStrictEqual([0, 1]);
+		await expect(announce([2], true)).rejects.toThrow('has 3');
 	});
 });
 

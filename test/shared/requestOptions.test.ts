@@ -112,7 +112,9 @@ describe('extra fields', () => {
 	test('what to do about a field that the node sets is true also where no field of the form sets it', () => {
 		const enter = () => chatFields({ extraBody: '{"stream": true}' });
 		expect(enter).toThrow(
-			expect.objectContaining({ hint: 'Remove it: the node sets it' }) as Error,
+			expect.objectContaining({
+				hint: 'Remove it: the form sets messages, app_code, stream',
+			}) as Error,
 		);
 	});
 

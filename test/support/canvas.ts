@@ -34,6 +34,8 @@ export interface Canvas {
 
 const NOTE = 'n8n-nodes-base.stickyNote';
 const AGENT = 'functionCallingAgent';
+/** Nodes with an input for sub-nodes, also where nothing is connected to it. */
+const WITH_SUB_NODES = [AGENT, 'chatCompletion'];
 
 /** What is left of a window of 1440 x 900 for the nodes and notes, measured in n8n 2.41.1. */
 const FIT_VIEW = { width: 1166, height: 666 } as const;
@@ -100,7 +102,8 @@ export function layOut({ nodes, connections }: Workflow): Canvas {
 		),
 	);
 	const hasSubNodes = ({ name, type }: INode) =>
-		type.endsWith(AGENT) || links.some(({ to, kind }) => to === name && kind !== 'main');
+		WITH_SUB_NODES.some((each) => type.endsWith(each)) ||
+		links.some(({ to, kind }) => to === name && kind !== 'main');
 
 	const boxOf = (node: INode): Box => {
 		const outputs = outputsOf(node).length;

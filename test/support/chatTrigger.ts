@@ -1,9 +1,15 @@
-import { CHAT_TRIGGER_NODE_TYPE, type INode, type INodeType } from 'n8n-workflow';
+import {
+	CHAT_TRIGGER_NODE_TYPE,
+	FORM_TRIGGER_NODE_TYPE,
+	WEBHOOK_NODE_TYPE,
+	type INode,
+	type INodeType,
+} from 'n8n-workflow';
 
 import { NODE_TYPES, stubNode } from './engine';
 
-/** Makes n8n's Chat Trigger known to the engine: it gives its items on. */
-export function addChatTrigger(): void {
+/** Makes n8n's Chat Trigger, Form Trigger and Webhook known to the engine: they give their items on. */
+export function addTriggers(): void {
 	const trigger = {
 		description: {
 			displayName: 'Chat Trigger',
@@ -14,13 +20,25 @@ export function addChatTrigger(): void {
 			defaults: {},
 			inputs: [],
 			outputs: ['main'],
-			properties: [],
+			properties: [
+				{
+					displayName: 'Respond',
+					name: 'responseMode',
+					type: 'options',
+					options: ['onReceived', 'lastNode', 'responseNode'].map((value) => ({
+						name: value,
+						value,
+					})),
+					default: 'onReceived',
+				},
+			],
 		},
 		execute(this: { getInputData(): unknown }) {
 			return Promise.resolve([this.getInputData()]);
 		},
 	} as unknown as INodeType;
-	Object.assign(NODE_TYPES, { [CHAT_TRIGGER_NODE_TYPE]: trigger });
+	for (const type of [CHAT_TRIGGER_NODE_TYPE, FORM_TRIGGER_NODE_TYPE, WEBHOOK_NODE_TYPE])
+		Object.assign(NODE_TYPES, { [type]: trigger });
 }
 
 /** A Chat Trigger for a workflow. */

@@ -63,6 +63,8 @@ export interface EnvironmentOptions {
 	};
 	/** Whether the trigger accepts a streamed response, as a chat or webhook does. */
 	readonly streaming?: boolean;
+	/** Whether the workflow runs in the editor, also where it has a chat, whose page a visitor has open otherwise. */
+	readonly inEditor?: boolean;
 	/** Which execution this is, so that a later run can play its retry. A retry has the token of the execution it repeats. */
 	readonly execution?: {
 		readonly id: string;
@@ -281,6 +283,14 @@ interface Drawn {
 	readonly options: EnvironmentOptions;
 }
 
+/** How n8n has started an execution: for somebody who waits for it, in the editor, or as a retry. */
+function modeOf({ nodes, start, options }: Drawn): 'retry' | 'webhook' | 'manual' {
+	if (options.execution?.isRetry === true) return 'retry';
+	const { type = '' } = nodes.find(({ name }) => name === start) ?? {};
+	const isAwaited = options.streaming === true || /(chat|form)Trigger$|\.webhook$/.test(type);
+	return isAwaited && options.inEditor !== true ? 'webhook' : 'manual';
+}
+
 async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunResult> {
 	const { nodes, wires, start, options } = drawn;
 	const workflow = new Workflow({
@@ -298,11 +308,7 @@ async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunR
 	const messages: string[] = [];
 	const engine = new WorkflowExecute(
 		additionalData(options, chunks, messages) as never,
-		options.execution?.isRetry === true
-			? 'retry'
-			: options.streaming === true
-				? 'webhook'
-				: 'manual',
+		modeOf(drawn),
 		data,
 	);
 	const running = engine.processRunExecutionData(workflow);

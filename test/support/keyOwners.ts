@@ -53,8 +53,8 @@ export function keyOwner(options: OwnerOptions) {
 		clock,
 		claimOf: (call) => claims.get(call),
 		write: async (steps) => await write(...steps),
-		admit: async (calls, announce) => {
-			await announce(calls);
+		admit: async (_calls, announce) => {
+			await announce();
 		},
 	});
 	/** The IDs of the rows that a retry has read at its beginning. */
@@ -81,7 +81,7 @@ export function keyOwner(options: OwnerOptions) {
 
 	/** Reads what earlier tries have made, as a run does first, and claims the rest. */
 	async function open(calls: readonly AskedCall[]): Promise<void> {
-		if (isRetry) earlier = await recallCalls({ ...run, asked: [...calls] });
+		if (isRetry) ({ earlier } = await recallCalls({ ...run, asked: [...calls] }));
 		await claim(calls.filter(({ index }) => !known.has(index)));
 	}
 

@@ -28,8 +28,14 @@ interface Process {
 /**
  * A table whose steps take random times: an insert gets its IDs before its rows are visible, as in a transaction that commits
  * late, and each step sees what others have done since the last one.
+ *
+ * @param reusesIds Whether the ID of the last row comes again when it was removed, as n8n's tables have it on SQLite.
  */
-export function rowTable(clock?: FakeClock, random: () => number = () => 0): RowTable {
+export function rowTable(
+	clock?: FakeClock,
+	random: () => number = () => 0,
+	reusesIds = false,
+): RowTable {
 	let lastId = 0;
 	let rows: Row[] = [];
 	const calls: (readonly Step[])[] = [];
@@ -69,6 +75,7 @@ export function rowTable(clock?: FakeClock, random: () => number = () => 0): Row
 		if ('insert' in step) {
 			if (step.insert.length === 0) return [];
 			await pause();
+			if (reusesIds) lastId = rows.length === 0 ? 0 : idOf(rows.at(-1)!);
 			const added = step.insert.map((row) => ({ ...row, id: (lastId += 1) }));
 			await pause();
 			rows = [...rows, ...added].sort((one, other) => idOf(one) - idOf(other));

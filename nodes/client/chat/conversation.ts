@@ -19,6 +19,8 @@ export interface ConversationLimits {
 	readonly maxRounds: number;
 	/** Maximum tool calls in total. */
 	readonly maxCalls: number;
+	/** Maximum calls of one reply that are executed; the model is told that the others were not. Default: all. */
+	readonly maxCallsPerRound?: number;
 	/** Maximum calls of the same tool with the same arguments and the same result. Default: 3. */
 	readonly maxRepeats?: number;
 }
@@ -94,7 +96,13 @@ export function applyReply(
 	const next = completeRound({
 		messages: [...conversation.messages, ...(calls.length === 0 ? [] : [asked])],
 		rounds,
-		calls: [...conversation.calls, ...kept.map((each) => toRecord(each, tools, rounds))],
+		calls: [
+			...conversation.calls,
+			...limitRound(
+				kept.map((each) => toRecord(each, tools, rounds)),
+				limits.maxCallsPerRound,
+			),
+		],
 		...(usage === undefined ? {} : { usage }),
 		phase: { kind: 'calling' },
 	});
@@ -111,6 +119,13 @@ export function applyReply(
 /** Pending tool calls, in the order of the reply. */
 export function openCalls({ calls, phase }: Conversation): CallRecord[] {
 	return phase.kind === 'calling' ? calls.filter(({ result }) => result === undefined) : [];
+}
+
+/** The tool calls of the last reply that have been executed. */
+export function endedCalls({ calls, rounds }: Conversation): CallRecord[] {
+	const isEnded = ({ round, startedAtMs, result }: CallRecord) =>
+		round === rounds && startedAtMs !== undefined && result !== undefined;
+	return calls.filter(isEnded);
 }
 
 /**
@@ -189,6 +204,19 @@ function toRecord(
 	return 'arguments' in read
 		? { ...record, ...read }
 		: { ...done, result: errorResult(read.problem), failed: true, invalid: true };
+}
+
+/** Gives the calls of a reply that are too many an error as their result. */
+function limitRound(calls: readonly CallRecord[], max = Infinity): CallRecord[] {
+	let pending = 0;
+	const result = errorResult(
+		`Not executed: at most ${max} tool calls of a reply are. Call again what is still needed`,
+	);
+	return calls.map((call) => {
+		pending += call.result === undefined ? 1 : 0;
+		const isRun = call.result !== undefined || pending <= max;
+		return isRun ? call : { ...call, durationMs: 0, result, failed: true };
+	});
 }
 
 /** Appends the `tool` messages of the round once no call is pending. */

@@ -1,4 +1,4 @@
-import { mimeTypeOf } from '../fileTypes';
+import { isDataUrl, mimeTypeOf } from '../fileTypes';
 import { isJsonObject, type JsonValue } from '../json';
 import type { ChatCompletion } from './types';
 
@@ -57,11 +57,6 @@ function links(text: string, pattern: RegExp): ReadonlySet<string> {
 		if (found.add(match[1] ?? match[0]).size === MAX_LINKS) break;
 	}
 	return found;
-}
-
-/** Whether a URL contains the file itself. */
-export function isDataUrl(url: string): boolean {
-	return /^data:/i.test(url);
 }
 
 /**

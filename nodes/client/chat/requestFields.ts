@@ -10,7 +10,7 @@ import {
 import { oneLine, shown } from '../values';
 import type { ChatRequest, ToolDeclaration } from './types';
 
-/** Request fields that no caller may add: the client, or another field of the form, sets them. */
+/** Fields of a chat request that no caller may add: the client, or another field of the form, sets them. */
 const RESERVED = ['messages', 'app_code', 'stream'];
 const EXAMPLE = '{ "type": "function", "function": { "name": … } }';
 const TOOL_HINT = `Write it as ${EXAMPLE}`;
@@ -24,17 +24,18 @@ const NAME_HINT = 'Use letters, digits, _ and -, at most 64 characters';
 /**
  * Reads additional request fields, entered as JSON: for fields that the form does not have.
  *
- * @param reservedHint What to do about a field that something else sets.
+ * @param names Fields that something else sets.
  * @throws InputError if the value is not a JSON object, or contains such a field.
  */
-export function extraFields(value: unknown, reservedHint = 'Remove it'): JsonObject {
+export function extraFields(value: unknown, names: readonly string[] = RESERVED): JsonObject {
 	const label = 'Extra Body Fields';
 	const fields = readJson(value, label);
 	const hint = 'Enter fields and values, e.g. { "seed": 1 }';
 	if (!isJsonObject(fields)) throw new InputError(label, 'is not a JSON object', hint);
-	const reserved = RESERVED.find((name) => Object.hasOwn(fields, name));
+	const reserved = names.find((name) => Object.hasOwn(fields, name));
 	if (reserved === undefined) return fields;
-	throw new InputError(label, `contains "${reserved}"`, reservedHint);
+	const remedy = `Remove it: the form sets ${names.join(', ')}`;
+	throw new InputError(label, `contains "${reserved}"`, remedy);
 }
 
 /**

@@ -9,7 +9,8 @@ import {
 	type JsonObject,
 } from '../json';
 import { isBlank, oneLine } from '../values';
-import { findMedia, isDataUrl } from './media';
+import { isDataUrl } from '../fileTypes';
+import { findMedia } from './media';
 import { withoutThought } from './thoughts';
 import { idText, splitCalls } from './toolCalls';
 import type { ChatCompletion, Taker, Usage } from './types';

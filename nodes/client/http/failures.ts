@@ -29,12 +29,13 @@ const row = (
 });
 
 const PASSES = { retryable: true } as const;
+const OF_REQUEST = { affects: 'request' } as const;
 const MAY_BE_DONE = { retryable: true, outcomeUnknown: true } as const;
 
 /** Statuses with the same meaning for chat and for video. */
 const COMMON: Readonly<Record<number, SavedError>> = {
 	401: row('The service rejected the API key', 'checkKey'),
-	406: row('Insufficient credit', 'topUp'),
+	406: row('Insufficient credit', 'topUp', { affects: 'credit' }),
 	429: row('Too many requests: rate limit reached', 'slowDown', PASSES),
 	503: row('The service is temporarily unavailable', 'tryLater', MAY_BE_DONE),
 };
@@ -47,10 +48,10 @@ const UNKNOWN_MODEL = row(
 
 const CHAT: Readonly<Record<number, SavedError>> = {
 	...COMMON,
-	400: row('The service rejected the request as malformed', 'correctWhatIsNamed'),
+	400: row('The service rejected the request as malformed', 'correctWhatIsNamed', OF_REQUEST),
 	402: row('There is no application with this app code', 'checkAppCode'),
 	403: row('The API key has no access to this application', 'publishApp'),
-	409: row(MODERATED, 'rephraseQuestion'),
+	409: row(MODERATED, 'rephraseQuestion', OF_REQUEST),
 };
 
 /** Error statuses by endpoint group (spec 7.1, 7.2). */
@@ -63,9 +64,9 @@ export const STATUSES: Readonly<Record<Endpoint, Readonly<Record<number, SavedEr
 	},
 	video: {
 		...COMMON,
-		400: row('The service rejected a parameter', 'correctWhatIsNamed'),
+		400: row('The service rejected a parameter', 'correctWhatIsNamed', OF_REQUEST),
 		402: UNKNOWN_MODEL,
-		409: row(MODERATED, 'rephrasePrompt'),
+		409: row(MODERATED, 'rephrasePrompt', OF_REQUEST),
 	},
 };
 
@@ -75,6 +76,7 @@ type Rows = readonly (readonly [RegExp, SavedError])[];
 const REDIRECT = row('The service redirects the request to another address', 'useFinalAddress');
 const NO_ACCESS = row('The API key has no access', 'useAnotherKey');
 const NOT_FOUND = row('Not found: the address, or what the request names', 'checkAddressOrCode');
+const REJECTED = 'The service rejected the request';
 const FAILED = 'The service or a proxy in front of it failed';
 /** Error statuses that the specification does not list. They usually come from a proxy or from another server. */
 const UNLISTED: Rows = [
@@ -86,7 +88,9 @@ const UNLISTED: Rows = [
 	[/^403/, NO_ACCESS],
 	[/^40[45]/, NOT_FOUND],
 	[/^(408|[5-9])/, row(FAILED, 'tryLater', MAY_BE_DONE)],
-	[/^/, row('The service rejected the request', 'correctWhatIsNamed')],
+	// What the request contains (RFC 9110).
+	[/^422/, row(REJECTED, 'correctWhatIsNamed', OF_REQUEST)],
+	[/^/, row(REJECTED, 'correctWhatIsNamed')],
 ];
 
 const NOT_SENT = { kind: 'network', retryable: true } as const;
@@ -118,7 +122,11 @@ function firstOf(rows: Rows, text: string): SavedError {
 type Meaning = number | SavedError;
 
 const NO_APP = CHAT[402]!;
-const TOO_LONG = row('The conversation is too long for the model', 'shortenConversation');
+const TOO_LONG = row(
+	'The conversation is too long for the model',
+	'shortenConversation',
+	OF_REQUEST,
+);
 
 // cspell:ignore accountoverdueerror invalidapikey datainspectionfailed sensitivecontentdetected invalidendpointormodel
 /** Meanings by the code or the type of an error, whole and in lower case, in whatever status they come. */

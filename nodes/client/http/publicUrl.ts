@@ -74,6 +74,7 @@ export function checkPublicUrl(text: string, { field, allowPrivate }: PublicUrlO
 	const isValid = URL.canParse(url) && /^https?:\/\/[^/?#\\]+(?:[/?#]|$)/i.test(url);
 	rejectMistakes(field, [
 		[/^data:/i.test(url), 'is a data: URL', FILE_HINT],
+		[/[\s,;|]https?:\/\//i.test(url), 'has more than one URL', LIST_HINT],
 		[!isValid, 'is not a valid URL', 'Start it with https:// or http://'],
 		[
 			isValid && !allowPrivate && isPrivateUrl(url),
@@ -84,6 +85,8 @@ export function checkPublicUrl(text: string, { field, allowPrivate }: PublicUrlO
 	return url;
 }
 
+const LIST_HINT =
+	'Enter one URL, or an expression that returns a list of them. Within a URL write %2C for a comma, and %20 for a space';
 const FILE_HINT =
 	'The service does not accept file contents: use the URL of the file, or binary data of the item';
 

@@ -29,6 +29,8 @@ export interface VideoField {
 	readonly label: string;
 	readonly help: string;
 	readonly type: 'text' | 'seconds' | 'flag';
+	/** Whether it is about reference files, and means nothing without any. */
+	readonly needsFiles?: boolean;
 	/** The values that the model supports; empty where it does not support the field. */
 	readonly values: (model: VideoModel) => readonly VideoValue[];
 }
@@ -74,6 +76,7 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		label: 'Image Mode',
 		help: 'How images are used: as a reference for the content (reference), or as the first and the last frame, in this order (first_last_frame)',
 		type: 'text',
+		needsFiles: true,
 		values: (model) => Object.keys(model.imageModes),
 	},
 	{
@@ -108,6 +111,12 @@ export const REFERENCES = [
 
 export type ReferenceRow = (typeof REFERENCES)[number];
 export type ReferenceKind = ReferenceRow['kind'];
+
+/** The fields of a request that the form has, so that none of them is one of the extra fields. */
+export const REQUEST_NAMES: readonly string[] = [
+	...['prompt', 'model'],
+	...[...REFERENCES, ...VIDEO_FIELDS].map(({ apiName }) => apiName),
+];
 
 /** A reference file. */
 export interface Reference {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json';
 import { isBlank } from '../values';
 
 /** Response of a status poll (spec 2.10), within bounds. */
@@ -40,9 +40,18 @@ export function taskState({ status }: Pick<TaskReport, 'status'>): TaskOutcome |
 	return WORDS.failed.includes(word) ? 'failed' : undefined;
 }
 
-/** Whether a report has a URL from which the video can be downloaded. */
+/** Whether a report has a URL from which the video can be downloaded, or which contains it. */
 export function hasVideo({ video_url: url }: { readonly video_url?: unknown }): boolean {
-	return typeof url === 'string' && /^\s*https?:\/\/[^\s/]/i.test(url);
+	return typeof url === 'string' && /^\s*(https?:\/\/[^\s/]|data:video\/[^,]*,.)/i.test(url);
+}
+
+/** Fields with the URL of a file. */
+export const FILES: readonly string[] = ['video_url', 'thumbnail_url'];
+
+/** The URL of a file: a text, an object with a `url`, or a list of one. Anything else as it is. */
+export function urlIn(value: JsonValue | undefined): JsonValue | undefined {
+	if (Array.isArray(value)) return value.length === 1 ? urlIn(value[0]) : value;
+	return isJsonObject(value) && typeof value['url'] === 'string' ? value['url'] : value;
 }
 
 /** Fields that gateways wrap the answer of a service into. */

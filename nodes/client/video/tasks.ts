@@ -1,9 +1,11 @@
 import { isCanceled, requestError, ServiceError } from '../errors';
+import { isDataUrl } from '../fileTypes';
 import { bodyError, readJsonObject, send } from '../http/request';
 import {
 	asJson,
 	bounded,
 	fromJson,
+	mapValues,
 	shorten,
 	withoutUndefined,
 	type JsonObject,
@@ -12,7 +14,7 @@ import {
 import type { HttpPort } from '../ports';
 import { isBlank, shown } from '../values';
 import type { VideoRequest } from './fields';
-import { hasVideo, TASK_IDS, tasksIn, type TaskReport } from './taskState';
+import { FILES, hasVideo, TASK_IDS, tasksIn, urlIn, type TaskReport } from './taskState';
 
 /** A longer task ID is none: it would not fit into a line of a table or of an error. */
 const MAX_ID = 1_000;
@@ -47,7 +49,7 @@ export async function createVideo(
 		// A canceled request may have reached the service, like one whose connection broke.
 		if (error.details.outcomeUnknown !== true && !isCanceled(error)) throw error;
 		const message = `${error.message}; the task may have been created`;
-		const advice = [...error.advice, 'checkTask'] as const;
+		const advice = [...(isCanceled(error) ? error.advice : []), 'checkTask'] as const;
 		throw error.with({ outcomeUnknown: true }, { message, advice });
 	}
 }
@@ -74,7 +76,16 @@ const TASK_FIELDS = ['task_id', 'status', 'video_url', 'thumbnail_url', 'error_m
 /** Names of our fields in the output. A host may treat an item with `error` as failed. */
 const OURS: ReadonlySet<string> = new Set([
 	...['reason', 'explanation', 'error', 'history', 'waited_seconds'],
-	...['file', 'missing_files', 'ledger', 'request', 'adjustments', 'estimated_cost', 'reused'],
+	...[
+		'file',
+		'missing_files',
+		'ledger',
+		'request',
+		'adjustments',
+		'estimated_cost',
+		'reused',
+		'output',
+	],
 	...['attempt', 'delivered_at'],
 ]);
 
@@ -114,7 +125,7 @@ function taskIn(answer: JsonObject, asked?: string): JsonObject {
 	const isOne = tasks.length === 1;
 	const id = isOne ? idText(idOf(tasks[0]!)).toLowerCase() : '';
 	if (isOne && (asked === undefined || id === '' || id === asked.trim().toLowerCase()))
-		return bounded(tasks[0]!, TASK_FIELDS);
+		return boundedTask(tasks[0]!);
 	const what = isOne ? 'another task' : `${tasks.length} tasks`;
 	const ids = shorten(tasks.map((task) => shown(idOf(task) ?? 'no ID')).join(', '), MAX_IDS);
 	const place = asked === undefined ? '' : ` in place of ${asked}`;
@@ -154,6 +165,15 @@ function readReport(answer: JsonObject, taskId: string): TaskReport {
 	const status = textOf(body['status']);
 	if (status === '' && !hasVideo(body)) throw bodyError('video', bounded(answer, TASK_FIELDS));
 	return { ...body, task_id: taskId, status: shorten(status || 'completed', MAX_STATUS) };
+}
+
+/** The fields of a task within bounds. A data: URL is as long as its file. */
+function boundedTask(task: JsonObject): JsonObject {
+	const read = mapValues(task, (value, name) => (FILES.includes(name) ? urlIn(value) : value));
+	const isFile = (name: string) => isDataUrl(String(read[name]));
+	return mapValues(bounded(read, TASK_FIELDS), (value, name) =>
+		FILES.includes(name) && isFile(name) ? read[name] : value,
+	);
 }
 
 /**

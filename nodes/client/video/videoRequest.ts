@@ -1,4 +1,5 @@
 import { emptyText, InputError } from '../errors';
+import type { JsonObject } from '../json';
 import { counted, readNumber, readSwitch } from '../values';
 import {
 	maxReferences,
@@ -20,6 +21,8 @@ export interface EnteredVideo {
 	/** Texts by the keys of VIDEO_FIELDS; an empty text stands for the model's default. */
 	readonly fields: Readonly<Record<string, string>>;
 	readonly references: readonly Reference[];
+	/** More fields of the request, for parameters that the specification does not have; see `REQUEST_NAMES`. */
+	readonly extra?: JsonObject;
 }
 
 /** A duration that is not sent as it was entered: for the output. */
@@ -55,7 +58,7 @@ const PARSERS: Readonly<
  * @throws InputError for the first mistake. A model that is not in the table takes every value, and as many files as the service.
  */
 export function videoRequest(entered: EnteredVideo) {
-	const { model: code, like = code, prompt, fields, references } = entered;
+	const { model: code, like = code, prompt, fields, references, extra = {} } = entered;
 	if (code === '') throw new InputError('Model', 'is empty', 'Choose a model, or enter its code');
 	if (prompt.trim() === '') throw emptyText('Prompt');
 	const model = findModel({ code, like });
@@ -81,7 +84,7 @@ export function videoRequest(entered: EnteredVideo) {
 		if (model && type === 'seconds' && to !== from)
 			adjustments.push({ field: apiName, from, to, reason: takes(field, model) });
 	}
-	const request: VideoRequest = { model: code, prompt, ...sent };
+	const request: VideoRequest = { model: code, prompt, ...sent, ...extra };
 	checkFiles(request, model);
 	return {
 		/** Ready to be sent. */

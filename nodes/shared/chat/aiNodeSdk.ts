@@ -3,7 +3,8 @@ import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 import { imagesAsLinks, type IsKnown } from '../../client/imagesAsLinks';
 import { userMessage, withMore } from '../../client/chat/messages';
 import { usageOf } from '../../client/chat/result';
-import { isDataUrl, structuredMedia } from '../../client/chat/media';
+import { structuredMedia } from '../../client/chat/media';
+import { isDataUrl } from '../../client/fileTypes';
 import { splitCalls, toolCall, uniqueId } from '../../client/chat/toolCalls';
 
 import type { ChatCompletion, ChatMessage, ToolDeclaration } from '../../client/chat/types';

@@ -27,11 +27,13 @@ export async function askForReply(
 	taker: Taker,
 	{ streaming, options, format, sendText, fallbacks, call }: AskOptions,
 ): Promise<ChatCompletion> {
-	const hasProgress = taker === 'assistant' && streaming !== 'text';
 	const send = sendChat(run.clock, run.service().http, {
 		...readCall(run, options),
 		stream: streaming !== 'off',
-		onDelta: showReply(sendText, { reasoning: streaming === 'reasoning', tools: hasProgress }),
+		onDelta: showReply(sendText, {
+			reasoning: streaming === 'reasoning',
+			tools: taker === 'assistant',
+		}),
 		fallbacks,
 		onFallback: (answerer, [first]) => {
 			const { code, error } = first!;

@@ -1,13 +1,14 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { progressLine } from '../../client/chat/toolProgress';
 import { imagesAsLinksIn, imagesInStream, type IsKnown } from '../../client/imagesAsLinks';
 import type { ChatDelta } from '../../client/chat/types';
 import { readResult } from '../../client/concurrency';
 import { hintMissingFiles } from '../files/download';
+import { videoLine } from '../../client/video/poll/result';
 import { readBatching } from '../form/callOptions';
-import { mapItems } from '../run/mapItems';
-import { toNodeError, visitorText } from '../run/nodeErrors';
+import { mapItems, type ItemOptions } from '../run/mapItems';
+import { shownText, toNodeError } from '../run/nodeErrors';
 import type { Run } from '../run/run';
 import { begunIn, maskIn } from '../run/secrets';
 import { form } from '../form/form';
@@ -46,25 +47,26 @@ export function showReply(
 	};
 }
 
-const { streaming, output } = form(replyFields()).fields;
+const { streaming, output } = form(replyFields).fields;
 
 /**
  * Runs `work` for each input item of a chat node. A live chat shows one reply after the other, so that texts do not mix.
  *
  * @param onSuccess Called when all items have succeeded.
+ * @param failing What becomes of the others where an item fails.
  * @returns The output of the node.
  */
 export async function mapChats(
 	run: Run,
 	work: (item: number, sendText?: SendText) => Promise<INodeExecutionData>,
 	onSuccess: () => void,
+	failing: Pick<ItemOptions, 'describeCompleted' | 'goesOn'> = {},
 ): Promise<INodeExecutionData[][]> {
 	const readOptions = () => {
-		const isHidden = ['collect', 'off'].includes(streaming.read(run, 0));
-		const live = !isHidden && run.isLive;
+		const live = run.isLive && streaming.read(run, 0) !== 'off';
 		const hasDetails = (item: number) => output.read(run, item) !== 'simple';
 		const batching = { ...readBatching(run), ...(live && { concurrency: 1 }) };
-		return { ...batching, hasDetails, live };
+		return { ...batching, ...failing, hasDetails, live };
 	};
 	const items = await mapItems(run, readOptions, async (item, { live }) => {
 		const ask = async (sendText?: SendText) => await work(item, sendText);
@@ -74,6 +76,9 @@ export async function mapChats(
 	hintMissingFiles(run, items, 'media');
 	return [forVisitors(run, items)];
 }
+
+/** Ends what a chat shows of a reply before its error: n8n's page appends the error to it. */
+const BROKEN_OFF = ' […]\n\n';
 
 /**
  * Runs `work` with a function that sends text to n8n's chat, or to the streaming webhook of this execution.
@@ -95,6 +100,8 @@ export async function withChatStream<T>(
 	const toShown = shownInStream(run.keys, isKnown);
 	let buffered = '';
 	let isDue = false;
+	/** The last text that is shown. */
+	let last = '';
 
 	function flush(): void {
 		isDue = false;
@@ -102,8 +109,11 @@ export async function withChatStream<T>(
 		buffered = '';
 	}
 	function sendText(text: string): void {
-		const shown = toShown(text);
+		add(toShown(text));
+	}
+	function add(shown: string): void {
 		buffered += shown;
+		last = shown === '' ? last : shown;
 		// n8n's chat page drops chunks of white space only: they are sent with the text that follows.
 		if (isDue || !/\S/.test(shown)) return;
 		isDue = true;
@@ -115,12 +125,15 @@ export async function withChatStream<T>(
 		return await work(sendText).catch((error: unknown) => {
 			if (run.continuesOnFail()) {
 				const failure = toNodeError(run, error, itemIndex);
-				sendText(toChatNotice(visitorText(failure)));
+				sendText(toChatNotice(shownText(run, failure)));
+			} else {
+				add(toShown('', true));
+				if (last !== '' && !last.endsWith('\n\n')) add(BROKEN_OFF);
 			}
 			throw error;
 		});
 	} finally {
-		buffered += toShown('', true);
+		add(toShown('', true));
 		flush();
 		run.sendChunk('end', itemIndex);
 	}
@@ -133,14 +146,18 @@ export function showNotice(run: Run, itemIndex: number, text: string): void {
 	run.sendChunk('end', itemIndex);
 }
 
-/** The items of a video node as a chat shows them: all of their JSON, and while it streams those that have failed. */
+/** The items of a video node as a chat shows them: `output`, or all of their JSON, and while it streams those that have failed. */
 export function showItems(run: Run, items: readonly INodeExecutionData[]): INodeExecutionData[] {
 	for (const [index, { json }] of run.isLive ? items.entries() : [])
 		if (typeof json['error'] === 'string') showNotice(run, index, json['error']);
-	const toShown = run.reader === 'visitor' ? imagesAsLinksIn : <T>(json: T) => json;
+	const toShown = run.isDrawn ? imagesAsLinksIn : <T>(json: T) => json;
+	const withLine = (json: IDataObject) =>
+		run.isTool || !json['task_id'] || 'output' in json
+			? json
+			: { ...json, output: videoLine(json) };
 	return forVisitors(
 		run,
-		items.map((item) => ({ ...item, json: toShown(item.json) })),
+		items.map((item) => ({ ...item, json: toShown(withLine(item.json)) })),
 	);
 }
 
@@ -153,7 +170,7 @@ export function withoutKey({ keys }: Run, text: string): string {
 
 /** The items without the API key, where a chat may show them, or a model repeat them: all of an item leaves n8n. */
 export function forVisitors(run: Run, items: readonly INodeExecutionData[]): INodeExecutionData[] {
-	if (run.reader === 'owner') return [...items];
+	if (run.reader === 'owner' && !run.isDrawn) return [...items];
 	const mask = (text: string) => withoutKey(run, text);
 	return items.map((item) => ({ ...item, json: maskIn(item.json, mask) }));
 }

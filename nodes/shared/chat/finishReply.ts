@@ -2,23 +2,23 @@ import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workfl
 
 import type { Conversation } from '../../client/chat/conversation';
 import { readJsonReply, type JsonFormat } from '../../client/chat/jsonReply';
-import { findMedia, isDataUrl, structuredMedia, type Media } from '../../client/chat/media';
+import { findMedia, structuredMedia, type Media } from '../../client/chat/media';
 import { toChatResult } from '../../client/chat/result';
 import type { Taker } from '../../client/chat/types';
 import { formOf, type Form, type JudgedReply } from '../../client/chat/verdict';
 import { mapConcurrent, settled } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
-import { mimeTypeOf } from '../../client/fileTypes';
+import { isDataUrl, mimeTypeOf, withoutContent } from '../../client/fileTypes';
 import { imagesAsLinks, imagesAsLinksIn, type IsKnown } from '../../client/imagesAsLinks';
 import { asJson, type JsonObject } from '../../client/json';
-import { decodeFile, downloadFile, type Download } from '../files/download';
-import type { DownloadLimits } from '../files/downloadLimits';
-import { ANY_FILE } from '../files/judgeFile';
+import { downloadFile } from '../files/download';
+import { ANY_FILE } from '../files/fileKind';
 import type { ValuesOf } from '../form/form';
 import { adviceOf } from '../run/advice';
 import { forTools } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
 import type { Run } from '../run/run';
+import type { SendText } from './chatStream';
 import type { Output, replyOptions } from './properties';
 
 /** What is said below the output of a reply that is an answer in part only. */
@@ -26,8 +26,8 @@ const PARTLY: Readonly<Partial<Record<Form, string>>> = {
 	cut: `The reply was cut off (finish_reason tells why). ${adviceOf('shortenReply')}`,
 	work: 'The service has run tools, but has not answered in words. Output: Detailed has their results',
 };
-/** What stands in a memory behind a reply that was cut off. */
-const CUT_MARK = '\n\n[The reply was cut off here]';
+/** What stands behind a reply that was cut off, in a memory and where a page shows it. */
+export const CUT_MARK = '\n\n[The reply was cut off here]';
 
 /** What an item wants of its reply: how much of it, in which format, and with which files. */
 interface ReplyOptions {
@@ -36,7 +36,9 @@ interface ReplyOptions {
 	readonly options: ValuesOf<typeof replyOptions>;
 	/** The conversation with the reply, and what keeps it. */
 	readonly conversation?: Conversation | undefined;
-	readonly keep?: (conversation: Conversation) => Promise<void> | void;
+	/** Shows text in a chat that streams. */
+	readonly sendText?: SendText | undefined;
+	readonly keep?: (conversation: Conversation) => Promise<void>;
 }
 
 /**
@@ -48,11 +50,13 @@ export async function finishReply(
 	run: Run,
 	reply: JudgedReply,
 	node: Exclude<Taker, 'model'>,
-	{ format, output, options, conversation, keep }: ReplyOptions,
+	{ format, output, options, conversation, keep, sendText }: ReplyOptions,
 ): Promise<INodeExecutionData> {
 	const form = formOf(reply, node);
 	const partly = PARTLY[form];
 	if (partly !== undefined) run.hint(partly);
+	const mark = form === 'cut' ? CUT_MARK : '';
+	sendText?.(mark);
 	const json = readJsonReply(reply, format, node);
 	const { baseUrl: base, isKnown } = run.service();
 	const shown = { json, details: output === 'detailed', taker: node, base };
@@ -63,15 +67,14 @@ export async function finishReply(
 		output === 'raw'
 			? // The output of an agent has more than the last response.
 				asJson(node === 'agent' ? { response: reply } : reply)
-			: forTools(run.isTool, node, forChat(run, toChatResult(reply, shown), isOurs));
+			: forTools(run.isTool, node, forChat(run, toChatResult(reply, shown), isOurs, mark));
 	if (conversation !== undefined)
 		await keep?.(form === 'cut' ? withCutMark(conversation) : conversation);
 
 	const found = findMedia(reply, base);
 	// An agent only takes URLs.
 	if (!options.downloadMedia || found.length === 0 || run.isTool) return { json: result };
-	const limits = { ...options, maximumTotalSize: MAX_TOTAL_SIZE };
-	const files = await downloadMedia(run, found, named, limits);
+	const files = await downloadMedia(run, found, named, options.maximumFileSize);
 	const hasFiles = Object.keys(files.binary).length > 0;
 	return {
 		json: { ...result, media: files.media },
@@ -80,15 +83,14 @@ export async function finishReply(
 }
 
 /**
- * The output of an item that n8n's chat may show, see `imagesAsLinks`. `content` then has the text as it was. A streaming chat
- * has the text already.
+ * The output of an item that a page may draw, see `imagesAsLinks`, with a mark behind it. `content` then has the text as it was.
  */
-function forChat({ reader, isStreamed }: Run, result: JsonObject, isKnown: IsKnown): JsonObject {
+function forChat({ isDrawn }: Run, result: JsonObject, isKnown: IsKnown, mark: string): JsonObject {
 	const { output: content } = result;
-	if (isStreamed || reader !== 'visitor') return result;
+	if (!isDrawn) return result;
 	// Without a text the chat shows all of it.
 	if (typeof content !== 'string' || content === '') return imagesAsLinksIn(result, isKnown);
-	const output = imagesAsLinks(content, isKnown);
+	const output = imagesAsLinks(content, isKnown) + mark;
 	return output === content ? result : { ...result, output, content };
 }
 
@@ -99,9 +101,6 @@ function withCutMark(conversation: Conversation): Conversation {
 	const content = `${said.content as string}${CUT_MARK}`;
 	return { ...conversation, messages: messages.with(-1, { ...said, content }) };
 }
-
-/** Limit for the files of all replies of one run, in megabytes. */
-const MAX_TOTAL_SIZE = 10_000;
 
 /** Maximum number of files of one reply. */
 const MAX_FILES = 20;
@@ -124,11 +123,11 @@ async function downloadMedia(
 	run: Run,
 	found: readonly Media[],
 	named: ReadonlySet<string>,
-	limits: DownloadLimits,
+	maximumFileSize: number,
 ) {
 	const files = await mapConcurrent(found, CONCURRENT_DOWNLOADS, async (entry, index) => {
-		const how = { limits, isFromModel: !named.has(entry.url) };
-		const file = await settled(fetchFile(run, entry, index, how));
+		const isFromModel = !named.has(entry.url);
+		const file = await settled(fetchFile(run, entry, index, { maximumFileSize, isFromModel }));
 		if ('error' in file && isCanceled(file.error)) throw file.error;
 		return file;
 	});
@@ -139,8 +138,7 @@ async function downloadMedia(
 		const name = fieldName(index);
 		binary[name] = file.value;
 		// The content of a data: URL is in the binary field.
-		const shown = isDataUrl(url) ? url.slice(0, url.indexOf(',') + 1) : url;
-		return { kind, url: shown, binary: name };
+		return { kind, url: withoutContent(url), binary: name };
 	});
 	return { media, binary };
 }
@@ -149,16 +147,22 @@ async function fetchFile(
 	run: Run,
 	{ kind, url }: Media,
 	index: number,
-	how: Pick<Download, 'limits' | 'isFromModel'>,
+	how: { readonly maximumFileSize: number; readonly isFromModel: boolean },
 ) {
 	const problem = `has more than ${MAX_FILES} files`;
 	if (index >= MAX_FILES) throw new InputError('A reply', problem, 'Open the URL of the file');
 	const name = (isDataUrl(url) ? '' : lastSegment(url)) || fieldName(index);
 	const expected = kind === 'file' ? (mimeTypeOf(name) ?? ANY_FILE) : kind;
-	const file = { ...how, url, name, expected };
-	if (isDataUrl(url)) return await decodeFile(run, file);
-	const download = { ...file, retries: MAX_RETRIES, subject: { url } };
-	return (await downloadFile(run, download)).data;
+	// The output has no data: URL that could be opened.
+	const more = isDataUrl(url) ? { subject: {}, advice: [] } : { subject: { url } };
+	return await downloadFile(run, {
+		...how,
+		...more,
+		url,
+		name,
+		expected,
+		retries: MAX_RETRIES,
+	});
 }
 
 function lastSegment(url: string): string {

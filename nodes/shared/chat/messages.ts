@@ -1,4 +1,3 @@
-import { startConversation } from '../../client/chat/conversation';
 import { readJson } from '../../client/chat/requestFields';
 import { checkMessages, checkOrder, userMessage } from '../../client/chat/messages';
 import type { ChatMessage } from '../../client/chat/types';
@@ -11,7 +10,6 @@ import { fieldNames, signedFileUrl } from '../files/signedFileUrl';
 import type { ValuesOf } from '../form/form';
 import { checkPrompt } from '../run/parameters';
 import type { Run } from '../run/run';
-import { recall } from './memory';
 import { imagesField, type inputFields, type MessageEntry } from './properties';
 import { appField, boundFields } from './requestOptions';
 import { toJsonFormat } from './schemaForm';
@@ -23,32 +21,28 @@ interface InputValues extends ValuesOf<typeof inputFields> {
 type QuestionValues = InputValues &
 	Parameters<typeof boundFields>[0] &
 	Parameters<typeof toJsonFormat>[0] & {
-		readonly options: { memoryMessages: number; retries: { fallbacks: readonly string[] } };
+		readonly options: { retries: { fallbacks: readonly string[] } };
 	};
 
 /**
  * What an item asks, and of whom.
  *
- * @param key Key of its memory, see `memoryKeyOf`.
- * @throws InputError that names the invalid field, or the memory that cannot be read.
+ * @throws InputError that names the invalid field.
  */
-export async function readQuestion(run: Run, item: number, key: string, values: QuestionValues) {
-	const { memoryMessages, retries } = values.options;
+export function readQuestion(run: Run, item: number, values: QuestionValues) {
 	const service = run.service();
 	const isApp = values.answeredBy === 'app';
-	const asked = readMessages(run, item, values);
-	const question = {
+	return {
+		asked: readMessages(run, item, values),
 		/** The request without its messages. */
 		request: boundFields(values, service),
 		/** What it is sent to in turn if it is rejected. */
-		fallbacks: retries.fallbacks.map((code) =>
+		fallbacks: values.options.retries.fallbacks.map((code) =>
 			isApp ? appField(code, service) : { model: code },
 		),
 		/** The format of the answer; undefined for a text. */
 		format: toJsonFormat(values),
 	};
-	const { messages, memory } = await recall(run, key, memoryMessages, asked);
-	return { ...question, memory, conversation: startConversation(messages) };
 }
 
 /** The messages of an item's input fields (spec 2.2). */

@@ -2,7 +2,7 @@ import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow'
 
 import { shown } from '../../client/values';
 import { entered } from '../engine/form';
-import { maximumFileSizeField } from '../files/downloadLimits';
+import { maximumFileSizeField } from '../files/fileSize';
 import { fileSource, type FileEntry } from '../files/fileSource';
 import { searchItems } from '../form/fields';
 import {
@@ -151,13 +151,7 @@ export const inputFields = {
 /** Whether the reply is streamed, and what of it a chat shows until it is complete. */
 const STREAMING = [
 	['Automatic', 'auto', 'Stream the reply, also into a chat or webhook that streams'],
-	['Automatic, Text Only', 'text', 'The same, without a line for each tool that runs'],
-	['Automatic, With Reasoning', 'reasoning', 'The same, with the reasoning of the model'],
-	[
-		'Collect',
-		'collect',
-		'Stream the reply, but show nothing of it: for a reply that later nodes use',
-	],
+	['With Reasoning', 'reasoning', 'The same, with the reasoning of the model'],
 	['Off', 'off', 'Do not stream the reply'],
 ] as const;
 
@@ -181,14 +175,10 @@ export const reasoningEffortField = locator(
 /** How much of a reply a node puts out. Only a simple output has nothing that the visitor of a chat must not read. */
 export type Output = 'simple' | 'detailed' | 'raw';
 
-/**
- * What every chat node asks of its reply.
- *
- * @param unused The choices of Streaming that a node does not have: text only where none runs tools.
- */
-export const replyFields = (...unused: readonly string[]) => ({
+/** What every chat node asks of its reply. */
+export const replyFields = {
 	streaming: choice('Streaming', {
-		choices: STREAMING.filter(([, value]) => !unused.includes(value)),
+		choices: STREAMING,
 		default: 'auto',
 		help: 'Whether the reply is streamed. The output is the same either way.',
 	}),
@@ -205,7 +195,7 @@ export const replyFields = (...unused: readonly string[]) => ({
 		default: 'simple',
 		help: 'How much of the reply the node puts out',
 	}),
-});
+};
 
 /** Whether and for which key a node remembers its conversation. */
 export const memoryFields = {

@@ -1,10 +1,10 @@
-import { extraFields, readJson, checkTools } from '../../client/chat/requestFields';
+import { readJson, checkTools } from '../../client/chat/requestFields';
 import type { ChatRequest } from '../../client/chat/types';
 import { rejectMistakes } from '../../client/errors';
 import { asJson, type JsonObject, withoutUndefined } from '../../client/json';
 import { shown } from '../../client/values';
 import { property } from '../form/fields';
-import { timeoutField } from '../form/callOptions';
+import { extraBodyField, timeoutField } from '../form/callOptions';
 import { choice, field, json, number, optional, type ValuesOf } from '../form/form';
 import type { Service } from '../run/host';
 import { type bindingFields, reasoningEffortField } from './properties';
@@ -104,14 +104,7 @@ export const requestFields = {
 export const callFields = {
 	// Longer than the longest call that the service allows (600 s, spec 8).
 	timeout: timeoutField(620),
-	extraBody: json(
-		'Extra Body Fields',
-		{
-			default: '{}',
-			help: 'More request fields as JSON, for parameters that this form does not have',
-		},
-		(entered) => extraFields(entered, 'Remove it: the node sets it'),
-	),
+	extraBody: extraBodyField(),
 };
 
 type RequestValues = Partial<ValuesOf<typeof requestFields & typeof modelRequestFields>> & {

@@ -151,7 +151,11 @@ export function interrupted(isStored: boolean): SavedError {
 	};
 }
 
+/** Says that a Retry pays again for what may exist. */
+export const SENDS_AGAIN =
+	'Its result may exist and be charged, and Retry If Outcome Is Unknown sends the call again';
+
 /** The failure of a call whose outcome is unknown. */
-export function toFailure(error: ServiceError): SavedError {
-	return { ...toSaved(error), advice: [...error.advice, WARNING] };
+export function toFailure(error: ServiceError, isSentAgain: boolean): SavedError {
+	return { ...toSaved(error), advice: [...error.advice, isSentAgain ? SENDS_AGAIN : WARNING] };
 }

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import { settled } from '../../client/concurrency';
 import type { Clock } from '../../client/ports';
-import type { Condition, Filter, Row, Step } from '../engine/dataTable';
+import { oneOf, type Condition, type Find, type Row, type Step } from '../engine/dataTable';
 import type { AskedCall } from './call';
-import { claimsOf } from './claim';
+import { theseClaims } from './claim';
 import type { Claim } from './claimKeys';
 
 /** An answer waits no longer than this for the next write, in milliseconds. */
@@ -23,10 +23,10 @@ interface Table {
 	readonly clock: Clock;
 	/** Runs steps; returns the rows that the last one finds. */
 	readonly write: (steps: readonly Step[]) => Promise<readonly Row[]>;
-	/** Announces the calls that may be sent, as within a limit. The others are `failed`. */
+	/** Announces calls, and takes back those that exceed a limit by the rows that the write finds. */
 	readonly admit: (
 		calls: readonly AskedCall[],
-		announce: (admitted: readonly AskedCall[]) => Promise<unknown>,
+		announce: (find?: Find) => Promise<readonly Row[]>,
 	) => Promise<void>;
 	/** The claim of a call, if it has one. */
 	readonly claimOf: (call: AskedCall) => Claim | undefined;
@@ -52,10 +52,7 @@ export function callWriter({ clock, write, admit, claimOf }: Table) {
 	let running: Promise<void> | undefined;
 	let isFlushing = false;
 
-	async function writeAll(
-		calls: readonly AskedCall[],
-		more: readonly Step[] = [],
-	): Promise<readonly Row[]> {
+	async function writeAll(calls: readonly AskedCall[], given?: Find): Promise<readonly Row[]> {
 		const token = randomUUID();
 		const [inserted, removed] = [answers, gone];
 		[answers, gone] = [[], []];
@@ -70,16 +67,14 @@ export function callWriter({ clock, write, admit, claimOf }: Table) {
 				],
 			},
 			{ remove: { any: removed } },
-			...filtersOf(claims).map((where) => ({ set: { ...sent, token: '' }, where })),
+			...theseClaims(claims).map((where) => ({ set: { ...sent, token: '' }, where })),
 		];
-		const ofToken = ['token', 'eq', token] as const;
-		const any: Condition[] = claims.map(({ id }) => ['id', 'eq', id]);
-		if (claims.length > 0)
-			steps.push({ find: { any: added.length > 0 ? [ofToken, ...any] : any } });
-		else if (added.length > 0)
-			steps.push({ find: { all: [ofToken, ['id', 'gt', highestId]] } });
-		steps.push(...more);
-		const outcome = await settled(write(steps));
+		const ofWrite = {
+			all: [['token', 'eq', token] as const, ['id', 'gt', highestId] as const],
+		};
+		const find = given ?? (added.length > 0 ? { find: ofWrite } : undefined);
+		if (find) steps.push(find);
+		const outcome = await settled(writeAndFind(steps, claims));
 		if ('error' in outcome) {
 			answers.unshift(...inserted);
 			gone.unshift(...removed);
@@ -107,6 +102,21 @@ export function callWriter({ clock, write, admit, claimOf }: Table) {
 		return outcome.value;
 	}
 
+	/**
+	 * Runs steps; returns the rows that the last one finds or sets, and those of all claims. They are read where they did not come
+	 * back: a step was run again after an error, though it had been committed, or there were several.
+	 */
+	async function writeAndFind(
+		steps: readonly Step[],
+		claims: readonly Claim[],
+	): Promise<readonly Row[]> {
+		const rows = await write(steps);
+		const missing = claims.filter(({ id }) => !rows.some((row) => row['id'] === id));
+		if (missing.length === 0) return rows;
+		const ids = missing.map(({ id }) => id);
+		return [...rows, ...(await write([{ find: oneOf('id', ids) }]))];
+	}
+
 	function idsOf(call: AskedCall, own: readonly Row[]): readonly unknown[] {
 		const claim = claimOf(call);
 		return claim ? [claim.id] : own.map(({ id }) => id);
@@ -118,7 +128,8 @@ export function callWriter({ clock, write, admit, claimOf }: Table) {
 		if (rows.size > 1) await clock.sleep(GATHER_MS, closed.signal).catch(() => undefined);
 		const calls = [...due];
 		due = new Set();
-		await (calls.length === 0 ? writeAll([]) : admit(calls, writeAll));
+		if (calls.length === 0) await writeAll([]);
+		else await admit(calls, async (find) => await writeAll(calls, find));
 		for (const call of calls) if (!announced.has(call)) announced.set(call, 'failed');
 	}
 
@@ -160,11 +171,11 @@ export function callWriter({ clock, write, admit, claimOf }: Table) {
 			answers.push(row);
 			if (!isFlushing) void flushLater();
 		},
-		/** Writes the answers that are left, and runs more steps; returns the rows that the last one finds. */
-		async flush(...more: readonly Step[]): Promise<readonly Row[]> {
+		/** Writes the answers that are left; returns the rows of the filter. */
+		async flush(find?: Find): Promise<readonly Row[]> {
 			while (running !== undefined) await running;
-			const isDue = answers.length + gone.length + more.length > 0;
-			return isDue ? await writeAll([], more) : [];
+			const isDue = answers.length + gone.length > 0 || find !== undefined;
+			return isDue ? await writeAll([], find) : [];
 		},
 		/** Ends the timer of `settle`, and returns the highest ID of the rows `sent` that were written. */
 		end(): number {
@@ -172,21 +183,4 @@ export function callWriter({ clock, write, admit, claimOf }: Table) {
 			return highestId;
 		},
 	};
-}
-
-/** Filters of claims that are to be sent: those of one write whose rows follow each other together. */
-function filtersOf(claims: readonly Claim[]): readonly Filter[] {
-	const groups: Claim[][] = [];
-	for (const claim of [...claims].sort((one, other) => one.id - other.id)) {
-		const group = groups.at(-1);
-		const before = group?.at(-1);
-		if (before?.token === claim.token && before.id + 1 === claim.id) group!.push(claim);
-		else groups.push([claim]);
-	}
-	return groups.map((group) =>
-		claimsOf(
-			group[0]!.token,
-			group.map(({ id }) => id),
-		),
-	);
 }

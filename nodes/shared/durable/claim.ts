@@ -6,7 +6,7 @@ export interface KeyedCall {
 	/** Unique ID of the call. */
 	readonly call: string;
 	readonly state: State;
-	/** ID of its row. It grows with every insert; a row with a lower one may become visible later. */
+	/** ID of its row, see `Row`. */
 	readonly id: number;
 }
 
@@ -38,12 +38,28 @@ export function decide(calls: readonly KeyedCall[], own: string): Decision {
 	return others.some(({ id }) => id < mine.id) ? 'withdraw' : 'wait';
 }
 
-/** The claims of one write; with IDs, those from the lowest to the highest ID. A claim that was sent is none any more. */
-export function claimsOf(token: string, ids?: readonly number[]) {
-	const range = ids && [
-		['id', 'gte', Math.min(...ids)] as const,
-		['id', 'lte', Math.max(...ids)] as const,
-	];
-	const all = [['token', 'eq', token] as const, ['status', 'eq', 'claimed'] as const];
-	return { all: [...all, ...(range ?? [])] } satisfies Filter;
+/** All claims of one write that were not sent. */
+export function claimsOf(token: string) {
+	return {
+		all: [['token', 'eq', token] as const, ['status', 'eq', 'claimed'] as const],
+	} satisfies Filter;
+}
+
+/** Filters of claims, as long as they are claims: those of one write whose rows follow each other together. */
+export function theseClaims(
+	claims: readonly { readonly id: number; readonly token: string }[],
+): readonly Filter[] {
+	const groups: (typeof claims)[number][][] = [];
+	for (const claim of [...claims].sort((one, other) => one.id - other.id)) {
+		const before = groups.at(-1)?.at(-1);
+		if (before?.token === claim.token && before.id + 1 === claim.id) groups.at(-1)!.push(claim);
+		else groups.push([claim]);
+	}
+	return groups.map((group) => {
+		const range = [
+			['id', 'gte', group[0]!.id] as const,
+			['id', 'lte', group.at(-1)!.id] as const,
+		];
+		return { all: [...claimsOf(group[0]!.token).all, ...range] };
+	});
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
 import { settled, slices, valueOf, type Settled } from '../../client/concurrency';
-import { oneOf, theseRows, type Filter, type Row, type Step } from '../engine/dataTable';
+import { oneOf, type Filter, type Row, type Step } from '../engine/dataTable';
 import { isOwn } from '../run/credential';
 import { byCall, grouped, mainRowOf, outcomeOf, toKnown, type AskedCall, type Paid } from './call';
 import { lockOf, type CallRun } from './callRun';
-import { claimsOf, decide, type KeyedCall } from './claim';
+import { claimsOf, decide, theseClaims, type KeyedCall } from './claim';
 import { keyConflict, keyInUse, keyOfOther, notKept } from './errors';
 import { stateOf } from './states';
 import { taskIdOf } from './taskTable';
@@ -142,7 +142,11 @@ export async function claimKeys<T>(
 				} else if (isLate) outcomes.set(call, { error: keyInUse(others[0] ?? call.row) });
 				if (decision === 'claim') next.push(call);
 			}
-			await onLedger({ remove: theseRows(withdrawn) }, ...removals(dead));
+			const isClaimOfWrite = (row: Row) => isClaim(row) && Boolean(row['token']);
+			await onLedger(
+				...removalsOfCall(withdrawn.filter((row) => !isClaimOfWrite(row))),
+				...removals([...withdrawn.filter(isClaimOfWrite), ...dead]),
+			);
 			open = open.filter((call) => !claims.has(call) && !outcomes.has(call));
 			toClaim = next.filter((call) => open.includes(call));
 			if (open.length > toClaim.length || toClaim.some((call) => written.has(call)))
@@ -181,12 +185,25 @@ export async function claimKeys<T>(
 	return claims;
 }
 
-/** The steps that remove claims of others by compare-and-delete, those of one write together. Who lives begins again. */
-export function removals(dead: readonly Row[]): readonly Step[] {
-	// A row that a person has set back to claimed has no token, and is never removed.
-	const byToken = grouped(dead, ({ token }) => String(token ?? ''));
-	return [...byToken].flatMap(([token, rows]) => {
-		const ids = rows.map(({ id }) => Number(id));
-		return token === '' ? [] : { remove: claimsOf(token, ids) };
-	});
+/**
+ * The steps that remove claims by compare-and-delete: who lives begins again. A row that a person has set back to claimed has no
+ * token, and is never removed. Never by the ID alone: on SQLite another row may have it by then.
+ */
+export function removals(claims: readonly Row[]): readonly Step[] {
+	const rows = claims
+		.filter(({ token }) => token)
+		.map(({ id, token }) => ({ id: Number(id), token: String(token) }));
+	return theseClaims(rows).map((remove) => ({ remove }));
+}
+
+/** The steps that remove rows of a call. */
+function removalsOfCall(rows: readonly Row[]): readonly Step[] {
+	return rows.map(({ id, call }) => ({
+		remove: {
+			all: [
+				['id', 'eq', Number(id)],
+				['call', 'eq', String(call)],
+			],
+		},
+	}));
 }

@@ -92,6 +92,10 @@ export function taskOfOther<T>(
 ): ServiceError {
 	const named = calls.map((row) => describe(row) + (row['id'] ? ` in ${rowOf(row)}` : ''));
 	const message = `The service answered with the task ${taskId} to two creations: ${named.join(', and ')}`;
-	const details = { outcomeUnknown: true, serviceMessage: taskId };
-	return new ServiceError('protocol', message, ['findProxy', 'checkTask'], details);
+	return new ServiceError(
+		'protocol',
+		message,
+		`Look at the rows of both in the data table ${TASK_TABLE.name}: in that with the status "sent", enter the task_id of its own video, or delete it if there is none. The cause may be a proxy that answers from its cache, or a service that counts from 1 again`,
+		{ outcomeUnknown: true },
+	);
 }

@@ -1,8 +1,8 @@
-import { keyedMutex } from '../../client/concurrency';
+import { keyedMutex, readResult, valueOf } from '../../client/concurrency';
 import type { InputError } from '../../client/errors';
-import { TableError, PAGE, type Condition, type Row } from '../engine/dataTable';
+import { oneOf, PAGE, TableError, type Condition, type Find, type Row } from '../engine/dataTable';
 import { nodeState } from '../run/nodeContext';
-import { isMade, nameOf } from './call';
+import { isMade, nameOf, type AskedCall } from './call';
 import type { CallRun } from './callRun';
 import { notKept } from './errors';
 import { stateOf } from './states';
@@ -14,8 +14,6 @@ export type Spent = Readonly<Record<'videos' | 'cost' | 'unpriced', number>>;
 export interface Limit {
 	/** When the period began, as ISO 8601; undefined for the execution. */
 	readonly since: () => string | undefined;
-	/** What these items would spend. */
-	readonly sumOf: (items: readonly number[]) => Spent;
 	/** @throws InputError where it cannot be told what has been spent. */
 	readonly verify: (spent: Spent) => void;
 	/** The error where these items, with what has been spent, exceed the limit. */
@@ -27,131 +25,177 @@ export interface Limit {
 }
 
 const runExclusive = keyedMutex();
-const NONE: Spent = { videos: 0, cost: 0, unpriced: 0 };
-
-function combined(one: Spent, other: Spent, by: (one: number, other: number) => number): Spent {
-	const [videos, cost] = [by(one.videos, other.videos), by(one.cost, other.cost)];
-	return { videos, cost, unpriced: by(one.unpriced, other.unpriced) };
-}
-
-const plus = (one: Spent, other: Spent) => combined(one, other, (a, b) => a + b);
-const minus = (one: Spent, other: Spent) => combined(one, other, (a, b) => a - b);
+/**
+ * Rows that are read again, so that none is missed whose ID is lower than one that was read: PostgreSQL may commit it later, if
+ * not after so many others. SQLite gives an ID again, but none that a row stands behind which no node removes.
+ */
+const OVERLAP = 50;
 
 /**
- * Opens a limit: what has been spent is counted in the ledger. Of an execution the node counts itself as well, for a table that
- * is missing or takes no rows; a killed try has left rows only.
+ * Opens a limit: what has been spent is counted in the ledger, which is read as a whole once, and then for what is new. The calls
+ * without a row are in the state of the node, for a table that is missing or full.
  */
-export function openLimit<T>({ context, origin, isRetry, onLedger }: CallRun<T>, limit: Limit) {
+export function openLimit<T>(run: CallRun<T>, limit: Limit) {
+	const { context, origin, onLedger } = run;
 	const workflow = context.getWorkflow().id ?? '';
-	const state = nodeState<Spent>(context, 'spent');
-	const added = new Set<number>();
-	/** The calls before the first one under way: their rows are not read again. */
+	const state = nodeState<Record<string, Row>>(context, 'withoutRow');
+	/** The latest row of each call. */
 	const counted = new Map<unknown, Row>();
-	/** The highest ID of these rows. */
+	/** The rows up to this ID are counted. Those behind it may be new, or claims that have become calls since. */
 	let upTo = 0;
 	let isKept = origin !== undefined;
 	const isOfPeriod = limit.since() !== undefined;
 	const mutexKey = `${workflow} ${isOfPeriod ? '' : origin?.origin}`;
+	const ofWorkflow = ['workflow_id', 'eq', workflow] as const;
+	const scope = (): readonly Condition[] =>
+		isOfPeriod
+			? [ofWorkflow, ['sent_at', 'gte', limit.since()!]]
+			: [['origin', 'eq', origin!.origin]];
+	const isUnderWay = (row: Row) => ['sent', 'claimed'].includes(stateOf(row));
 
-	async function readAll(all: readonly Condition[], into: Map<unknown, Row>): Promise<void> {
-		for (let [after, hasMore] = [upTo, true]; hasMore;) {
-			const page = { all: [...all, ['id', 'gt', after] as const] };
-			const rows = await onLedger({ find: page, limit: PAGE });
-			for (const row of rows) {
-				const { id, sent_at, estimated_cost, status, task_id } = row;
-				into.set(nameOf(row), { id, sent_at, estimated_cost, status, task_id });
-			}
-			hasMore = rows.length === PAGE;
-			after = Number(rows.at(-1)?.['id']);
-		}
-	}
-
-	/** The rows of the period, and those under way whatever their time: a batch over midnight counts on both days. */
-	async function spentRows(): Promise<Spent> {
-		const since = limit.since();
-		const recent = new Map<unknown, Row>();
-		const ofWorkflow = ['workflow_id', 'eq', workflow] as const;
-		if (since === undefined) await readAll([['origin', 'eq', origin!.origin]], recent);
-		else if (upTo > 0) await readAll([ofWorkflow], recent);
-		else {
-			await readAll([ofWorkflow, ['status', 'eq', 'sent']], recent);
-			await readAll([ofWorkflow, ['sent_at', 'gte', since]], recent);
-		}
-		const isUnderWay = (row: Row) => ['sent', 'claimed'].includes(stateOf(row));
-		const rows = [...recent].sort(
-			([, { id: one }], [, { id: other }]) => Number(one) - Number(other),
+	/** Counts rows, the oldest first. */
+	function take(rows: readonly Row[]): void {
+		for (const row of rows) counted.set(nameOf(row), countedOf(row));
+		const ended = rows.filter((row) => !isUnderWay(row));
+		const claim = rows.find((row) => stateOf(row) === 'claimed');
+		const last = Math.min(
+			Number(ended.at(-OVERLAP)?.['id'] ?? 0),
+			Number(claim?.['id'] ?? Infinity) - 1,
 		);
-		const first = rows.findIndex(([, row]) => isUnderWay(row));
-		for (const [call, row] of first < 0 ? rows : rows.slice(0, first)) {
-			counted.set(call, row);
-			upTo = Number(row['id']);
-		}
-		let spent = NONE;
-		for (const row of new Map([...counted, ...recent]).values()) {
-			const { sent_at: sentAt, estimated_cost: cost } = row;
-			const isBefore = since !== undefined && Date.parse(String(sentAt)) < Date.parse(since);
-			if (!isMade([row]) || (isBefore && !isUnderWay(row))) continue;
-			const price = typeof cost === 'number' ? { cost } : { unpriced: 1 };
-			spent = plus(spent, { ...NONE, videos: 1, ...price });
-		}
-		return spent;
+		upTo = Math.max(upTo, last);
 	}
 
-	async function spentSoFar(): Promise<Spent> {
-		const own = isOfPeriod ? NONE : (state.get() ?? NONE);
-		if (isKept)
-			try {
-				const rows = await spentRows();
-				// Before a retry a person may have removed some.
-				return isRetry ? rows : combined(rows, own, Math.max);
-			} catch (error) {
-				const isNone = error instanceof TableError && error.reason === 'unsupported';
-				if (!isNone || isOfPeriod) throw notKept('Limit Period', error);
-				isKept = false;
+	/** Counts all rows of the period, and those under way whatever their time: a batch over midnight counts on both days. */
+	async function readAll(): Promise<void> {
+		counted.clear();
+		upTo = 0;
+		const all = isOfPeriod
+			? [[ofWorkflow, ['status', 'eq', 'sent'] as const], scope()]
+			: [scope()];
+		for (const each of all)
+			for (let [after, hasMore] = [0, true]; hasMore;) {
+				const find = { all: [...each, ['id', 'gt', after] as const] };
+				const rows = await onLedger({ find, limit: PAGE });
+				hasMore = rows.length === PAGE;
+				after = Number(rows.at(-1)?.['id']);
+				take(rows);
 			}
-		if (isOfPeriod) throw notKept('Limit Period', new Error('Task Ledger is off'));
-		return own;
+	}
+
+	/** What has been spent, but for some calls. */
+	function spentBut(own: ReadonlySet<unknown>): Spent {
+		const sinceMs = Date.parse(limit.since() ?? '');
+		const calls = new Map([...Object.entries(state.get() ?? {}), ...counted]);
+		const spent = [...calls].flatMap(([call, row]) => {
+			const isBefore = Date.parse(String(row['sent_at'])) < sinceMs;
+			const isSpent = isMade([row]) && (!isBefore || isUnderWay(row));
+			return isSpent && !own.has(call) ? [row['estimated_cost']] : [];
+		});
+		const costs = spent.filter((cost) => typeof cost === 'number');
+		const cost = costs.reduce((sum, each) => sum + each, 0);
+		return { videos: spent.length, cost, unpriced: spent.length - costs.length };
+	}
+
+	/**
+	 * @returns The items that fit.
+	 * @throws InputError where they do not fit, unless the limit takes what fits.
+	 */
+	function fittingOf(items: readonly number[], own: ReadonlySet<unknown>): readonly number[] {
+		const spent = spentBut(own);
+		limit.verify(spent);
+		const fits = (some: readonly number[]) => limit.excessOf(spent, some) === undefined;
+		// In their order: a cheaper one may fit where one before it does not.
+		const fitting = limit.takesWhatFits
+			? items.reduce<readonly number[]>(
+					(before, item) => (fits([...before, item]) ? [...before, item] : before),
+					[],
+				)
+			: items;
+		const excess = limit.excessOf(spent, limit.dryRuns) ?? limit.excessOf(spent, fitting);
+		if (excess !== undefined) throw excess;
+		return fitting;
+	}
+
+	/** Counts from the beginning. */
+	async function recount(): Promise<void> {
+		if (isOfPeriod && !isKept) throw notKept('Limit Period', new Error('Task Ledger is off'));
+		if (!isKept) return;
+		await readAll().catch((error: unknown) => {
+			const isNone = error instanceof TableError && error.reason === 'unsupported';
+			if (!isNone || isOfPeriod) throw notKept('Limit Period', error);
+			isKept = false;
+		});
+	}
+
+	function keep(rows: readonly Row[]): void {
+		const kept = state.get() ?? state.set({});
+		for (const row of rows) kept[String(row['call'])] = countedOf(row);
 	}
 
 	return {
 		/** Whether it needs the row of each call. */
 		isOfPeriod,
-		add(item: number): void {
-			if (!added.has(item)) state.set(plus(state.get() ?? NONE, limit.sumOf([item])));
-			added.add(item);
-		},
-		/** An item is not sent, or has certainly failed. */
-		giveBack(item: number): void {
-			if (added.delete(item)) state.set(minus(state.get()!, limit.sumOf([item])));
+		/** Counts calls that have no row: they may be paid. */
+		keep,
+		/** A call is not sent, or has certainly failed. */
+		giveBack({ call }: AskedCall): void {
+			counted.delete(call);
+			Reflect.deleteProperty(state.get() ?? {}, call);
 		},
 		/**
-		 * Checks items, and runs what sends them before the next check of this n8n.
+		 * Checks items before any of them is claimed or announced.
 		 *
 		 * @returns The items that fit.
 		 * @throws InputError where they do not fit, unless the limit takes what fits.
 		 */
-		async within(
-			items: readonly number[],
-			send: (fitting: readonly number[]) => Promise<void> = async () => undefined,
-		): Promise<readonly number[]> {
+		async within(items: readonly number[]): Promise<readonly number[]> {
 			return await runExclusive(mutexKey, async () => {
-				const spent = await spentSoFar();
-				limit.verify(spent);
-				const fitting = limit.takesWhatFits ? fittingOf(limit, spent, items) : items;
-				const excess =
-					limit.excessOf(spent, limit.dryRuns) ?? limit.excessOf(spent, fitting);
-				if (excess !== undefined) throw excess;
-				await send(fitting);
-				return fitting;
+				await recount();
+				return fittingOf(items, new Set());
+			});
+		},
+		/**
+		 * Announces calls, and counts then: of two executions at the same moment one at least sees the calls of the other. Those that
+		 * do not fit are withdrawn. Before that everything is counted again: calls of others may have failed.
+		 *
+		 * @param announce Writes the calls; returns the rows of the filter.
+		 * @returns The items that may be sent.
+		 * @throws InputError as `within`.
+		 */
+		async announce(
+			calls: readonly AskedCall[],
+			announce: (find?: Find) => Promise<readonly Row[]>,
+		): Promise<readonly number[]> {
+			const own = new Set(calls.map(({ call }) => call));
+			const items = calls.map(({ index }) => index);
+			return await runExclusive(mutexKey, async () => {
+				const find = { all: [...(isKept ? scope() : []), ['id', 'gt', upTo] as const] };
+				const rows = await announce(isKept ? { find } : undefined);
+				take(rows);
+				let fitting = readResult(() => fittingOf(items, own));
+				if ('error' in fitting || fitting.value.length < items.length) {
+					await recount();
+					fitting = readResult(() => fittingOf(items, own));
+				}
+				const fits = 'value' in fitting ? fitting.value : [];
+				const stored = new Set(rows.map(({ call }) => call));
+				const sent = calls.filter(
+					({ index, call }) => fits.includes(index) && !stored.has(call),
+				);
+				keep(sent.map(({ row }) => ({ ...row, status: 'sent' })));
+				const refused = calls.filter(({ index }) => !fits.includes(index));
+				const remove = oneOf(
+					'call',
+					refused.map(({ call }) => call),
+				);
+				if (origin) await onLedger({ remove }).catch(run.tell);
+				return valueOf(fitting);
 			});
 		},
 	};
 }
 
-/** The items that fit, in their order: a cheaper one may fit where one before it does not. */
-function fittingOf(limit: Limit, spent: Spent, items: readonly number[]): readonly number[] {
-	return items.reduce<readonly number[]>((fitting, item) => {
-		const more = [...fitting, item];
-		return limit.excessOf(spent, more) === undefined ? more : fitting;
-	}, []);
+/** The columns that are counted: a ledger may have very many rows. */
+function countedOf({ id, sent_at, estimated_cost, status, task_id }: Row): Row {
+	return { id, sent_at, estimated_cost, status, task_id };
 }

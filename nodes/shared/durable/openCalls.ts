@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { settled, valueOf, type Settled } from '../../client/concurrency';
 import { fromSaved, InputError, isCanceled, isOutcomeUnknown } from '../../client/errors';
 import { canceledError } from '../../client/http/failures';
-import { oneOf, theseRows, type Row } from '../engine/dataTable';
+import { oneOf, theseRows, type Find, type Row } from '../engine/dataTable';
 import { isOwn } from '../run/credential';
 import { maskError } from '../run/nodeErrors';
 import { openedRun } from '../run/run';
@@ -19,7 +19,7 @@ import {
 import { callRun } from './callRun';
 import { callWriter } from './callWriter';
 import { claimKeys, release, type Claim } from './claimKeys';
-import { movedError, notKept, taskOfOther } from './errors';
+import { movedError, notKept, taskOfOther, unreadable } from './errors';
 import { expiry } from './expiry';
 import { openLimit, type Limit } from './limit';
 import { recallCalls } from './recall';
@@ -49,7 +49,8 @@ export async function openPaidCalls<T extends object>(
 	const run = await callRun(context, kind, planned, isOn && isNeeded);
 	const { asked, known, clock, origin, log, onLedger, account } = run;
 	const limit = given && openLimit(run, given);
-	const earlier = await recallCalls(run);
+	const { earlier, sentAgain } = await recallCalls(run);
+	limit?.keep(sentAgain);
 	const unknown = () => asked.filter(({ index }) => !known.has(index));
 	const hasKeys = unknown().some(({ key }) => key !== '');
 	const option = hasKeys ? 'Idempotency Key' : 'Limit Period';
@@ -58,14 +59,14 @@ export async function openPaidCalls<T extends object>(
 	if (hasKeys && origin === undefined) throw notKept(option, new Error('Task Ledger is off'));
 
 	async function claim(calls: readonly AskedCall[]): Promise<void> {
-		const added = await claimKeys(run, calls, earlier, tokens).catch((error: unknown) => {
+		for (const [call, own] of await claimKeys(run, calls, earlier, tokens))
+			claims.set(call, own);
+	}
+	if (origin !== undefined && (hasKeys || run.isRetry))
+		await claim(unknown()).catch((error: unknown) => {
 			if (hasKeys || isCanceled(error)) throw error;
 			run.tell(error);
-			return [];
 		});
-		for (const [call, own] of added) claims.set(call, own);
-	}
-	if (origin !== undefined && (hasKeys || run.isRetry)) await claim(unknown());
 	const refusal = context.continueOnFail() ? undefined : [...known.values()].find(isRefusal);
 	// Of those with one key the first has the claim.
 	const own = unknown().filter((call) => call.key === '' || claims.has(call));
@@ -83,25 +84,17 @@ export async function openPaidCalls<T extends object>(
 	/** Why calls exceed the limit, or why it could not be checked. */
 	const excess = new Map<AskedCall, unknown>();
 
-	/** Announces the calls that are within the limit. */
-	async function within(
+	/** Announces calls, and withdraws those that exceed the limit. */
+	async function admit(
 		calls: readonly AskedCall[],
-		announceAll: (admitted: readonly AskedCall[]) => Promise<unknown>,
+		announceAll: (find?: Find) => Promise<readonly Row[]>,
 	): Promise<void> {
-		if (limit === undefined) {
-			await announceAll(calls);
-			return;
-		}
-		const indexes = calls.map(({ index }) => index);
-		const send = async (items: readonly number[]) => {
-			for (const item of items) limit.add(item);
-			await announceAll(calls.filter(({ index }) => items.includes(index)));
-		};
-		const checked = await settled(limit.within(indexes, send));
-		for (const call of calls) {
-			if ('error' in checked) excess.set(call, checked.error);
-			else if (!checked.value.includes(call.index)) leftOut.add(call.index);
-		}
+		const checked = await settled(
+			limit ? limit.announce(calls, announceAll) : announceAll().then(() => undefined),
+		);
+		if ('error' in checked) for (const call of calls) excess.set(call, checked.error);
+		else if (checked.value)
+			for (const { index } of calls) if (!checked.value.includes(index)) leftOut.add(index);
 	}
 
 	const writer =
@@ -115,17 +108,21 @@ export async function openPaidCalls<T extends object>(
 					run.tell(error);
 					throw error;
 				}),
-			admit: within,
+			admit,
 		});
 
 	/** Announces a call. Where its claim was removed meanwhile, it is claimed again. */
 	async function announce(call: AskedCall): Promise<boolean> {
 		for (;;) {
 			const announced = writer ? await writer.announce(call) : 'failed';
-			if (!writer) await within([call], async () => undefined);
-			if (announced !== 'lost') return announced === 'stored';
+			if (!writer) await admit([call], async () => await Promise.resolve([]));
+			const isRefused = excess.has(call) || leftOut.has(call.index);
+			if (announced !== 'lost' || isRefused) return announced === 'stored';
 			claims.delete(call);
-			await claim([call]);
+			// Who has removed it may have sent the call.
+			await claim([call]).catch((error: unknown) => {
+				throw error instanceof InputError || isCanceled(error) ? error : unreadable(error);
+			});
 			if (known.has(call.index)) return false;
 		}
 	}
@@ -155,19 +152,22 @@ export async function openPaidCalls<T extends object>(
 		asked: AskedCall,
 		send: (attempt: number) => Promise<T>,
 	): Promise<Paid<T> | undefined> {
-		const { row, index } = asked;
+		const { row, index, retryOutcomeUnknown } = asked;
 		/** For a call that was not sent, or has certainly failed: nothing of it stays. */
 		const discarded = (error: unknown) => {
-			limit?.giveBack(index);
+			limit?.giveBack(asked);
 			writer?.settle(asked);
 			return error as Error;
 		};
 		const announced = await settled(announce(asked));
 		if ('error' in announced) throw discarded(announced.error);
 		const isStored = announced.value;
-		if (leftOut.has(index)) return undefined;
+		if (leftOut.has(index)) {
+			writer?.settle(asked);
+			return undefined;
+		}
 		if (known.has(index)) {
-			limit?.giveBack(index);
+			limit?.giveBack(asked);
 			return valueOf(known.get(index)!);
 		}
 		const problem = problemOf(asked, isStored);
@@ -179,7 +179,7 @@ export async function openPaidCalls<T extends object>(
 		if ('error' in outcome) {
 			const { error } = outcome;
 			if (!isOutcomeUnknown(error)) throw discarded(error);
-			const failure = toFailure(maskError(openedRun(context), error));
+			const failure = toFailure(maskError(openedRun(context), error), retryOutcomeUnknown);
 			// A retry with the error of a canceled execution would count as canceled, too.
 			const isStopped = isCanceled(error);
 			log.keep({ ...logged, failure: isStopped ? interrupted(isStored) : failure });
@@ -192,8 +192,8 @@ export async function openPaidCalls<T extends object>(
 	}
 
 	return {
-		/** Whether an earlier try has made the call of an item, so that its result costs nothing. */
-		isKnown: (index: number) => 'value' in (known.get(index) ?? {}),
+		/** Whether the outcome of an item is known without sending anything. */
+		isKnown: (index: number) => known.has(index),
 		/**
 		 * Makes the call of an item, or takes it from an earlier try.
 		 *
@@ -238,9 +238,10 @@ export async function openPaidCalls<T extends object>(
 				const other = ofTask.find((row) => row['call'] !== asked.call);
 				if (other === undefined) continue;
 				const error = taskOfOther(kind, taskId, [own[0] ?? asked.row, other]);
-				errors.set(asked.index, error);
+				const failure = toFailure(error, asked.retryOutcomeUnknown);
+				errors.set(asked.index, fromSaved(failure));
 				foreign.push(...own);
-				log.keep({ ...toCall(kind, asked.row), isStored: true, failure: toFailure(error) });
+				log.keep({ ...toCall(kind, asked.row), isStored: true, failure });
 			}
 			const set = { status: 'sent', task_id: '' };
 			await onLedger({ set, where: theseRows(foreign) }).catch(run.tell);

@@ -20,16 +20,17 @@ const MAX_NAMED = 5;
  * Finds the calls that earlier tries have made for the items of this run, and takes over their rows. Their outcomes are
  * known then.
  *
- * @returns The IDs of the rows of earlier tries. The claims are not among them: what becomes of these is not known yet.
+ * @returns `earlier`: the IDs of the rows of earlier tries. The claims are not among them: what becomes of these is not known
+ *   yet. `sentAgain`: the calls that are sent again, whose rows are removed.
  * @throws InputError when the table cannot be read in a retry.
  */
-export async function recallCalls<T>(run: CallRun<T>): Promise<ReadonlySet<unknown>> {
+export async function recallCalls<T>(run: CallRun<T>) {
 	// An agent or a sub-workflow may run the node several times at once.
 	const lock = run.isRetry ? run.origin!.origin : '';
 	return await runExclusive(lock, async () => await recallNow(run));
 }
 
-async function recallNow<T>(run: CallRun<T>): Promise<ReadonlySet<unknown>> {
+async function recallNow<T>(run: CallRun<T>) {
 	const { kind, asked, known, log, isRetry, recognition } = run;
 	const stored = isRetry ? await readRows(run) : undefined;
 	const rows = stored ?? [];
@@ -50,6 +51,7 @@ async function recallNow<T>(run: CallRun<T>): Promise<ReadonlySet<unknown>> {
 	}
 	const { found, inPlace } = match(asked, [...calls.values()], recognition);
 	const [used, again] = [new Set<unknown>(), new Set<unknown>()];
+	const sentAgain: Row[] = [];
 	const owners = new Map([...found].map(([{ row }, { call }]) => [call, row]));
 	const token = randomUUID();
 	const sent_at = new Date(Date.now()).toISOString();
@@ -72,6 +74,7 @@ async function recallNow<T>(run: CallRun<T>): Promise<ReadonlySet<unknown>> {
 		used.add(call.call);
 		if (call.result === undefined && each.retryOutcomeUnknown) {
 			again.add(call.call);
+			sentAgain.push({ ...each.row, call: call.call, status: 'sent' });
 			log.drop(call);
 			continue;
 		}
@@ -82,7 +85,10 @@ async function recallNow<T>(run: CallRun<T>): Promise<ReadonlySet<unknown>> {
 	if (run.origin !== undefined && (stored !== undefined || again.size > 0))
 		await takeOver(run, rows, used, again, lost).catch(run.tell);
 	hintLeft(run, made, used);
-	return new Set(rows.filter((row) => !isClaim(row)).map(({ id }) => id));
+	return {
+		earlier: new Set<unknown>(rows.filter((row) => !isClaim(row)).map(({ id }) => id)),
+		sentAgain,
+	};
 }
 
 /**

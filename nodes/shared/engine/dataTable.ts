@@ -14,7 +14,10 @@ export interface TableSchema {
 	readonly write?: string;
 }
 
-/** A row by column. Dates are ISO 8601 text; n8n adds `id`, which grows with every inserted row, `createdAt` and `updatedAt`. */
+/**
+ * A row by column. Dates are ISO 8601 text; n8n adds `createdAt`, `updatedAt` and `id`, which grows with every inserted row. On
+ * SQLite a row that is inserted after the last one was removed has its ID; on PostgreSQL a lower ID may be committed later.
+ */
 export type Row = IDataObject;
 
 /** A condition on a column. A filter value that is undefined or empty meets no row. */
@@ -38,15 +41,19 @@ export type Step =
 	/** Sets the same columns in all rows of the filter: the last step returns these, so that with `all` it is a compare-and-set. */
 	| { readonly set: Row; readonly where: Filter }
 	| { readonly remove: Filter }
-	/** The rows of the filter, all of them or so many: by default the oldest first, or the `newest`. */
-	| {
-			readonly find: Filter;
-			readonly limit?: number;
-			readonly orderBy?: string;
-			readonly newest?: true | undefined;
-			/** A missing table is not created. */
-			readonly optional?: true;
-	  };
+	| Find;
+
+/** The rows of the filter, all of them or so many: by default the oldest first, or the `newest`. */
+export interface Find {
+	readonly find: Filter;
+	readonly limit?: number;
+	/** Whether the rows that were read so far do, if there are more of them than one read gives. */
+	readonly isEnough?: (rows: readonly Row[]) => boolean;
+	readonly orderBy?: string;
+	readonly newest?: true | undefined;
+	/** A missing table is not created. */
+	readonly optional?: true;
+}
 
 /**
  * Rows in one read. n8n itself reads in pages of this size by their position, and skips a row where another one is removed
@@ -56,6 +63,9 @@ export const PAGE = 1_000;
 
 /** Conditions of one filter: a database limits the depth of an expression. */
 const MAX_CONDITIONS = 200;
+
+/** From so many values on they are looked for by what they begin with. */
+const MIN_ALIKE = 10;
 
 /** The rows whose column has one of these values. */
 export function oneOf(column: string, values: readonly unknown[]): Filter {
@@ -136,9 +146,38 @@ export async function onTable(
 	const finds = 'find' in (given.at(-1) ?? {}) ? parts.pop()! : [];
 	const steps = parts.flat();
 	if (finds.length === 0) return steps.length === 0 ? [] : await run(steps);
+	const alike = alikeOf(given.at(-1) as Find);
+	if (alike !== undefined) {
+		const { column, values, start } = alike;
+		const find = { all: [[column, 'like', `${start}%`] as const] };
+		const some = await run([...steps.splice(0), { find, limit: PAGE }]);
+		if (some.length < PAGE) return some.filter((row) => values.has(row[column]));
+	}
 	const rows: Row[] = [];
 	for (const find of finds) rows.push(...(await readAll(run, steps.splice(0), find)));
 	return rows;
+}
+
+/**
+ * The values that a column is to have, and what all of them begin with: without an index a database compares each row with each
+ * value. Numbered keys begin alike, and so does every column with that text, unless more rows have it than one read gives.
+ */
+function alikeOf({ find, limit = 0 }: Find) {
+	const any = 'any' in find && limit === 0 ? find.any : [];
+	const [column = '', , first] = any[0] ?? [];
+	const values = new Set<unknown>(
+		any.flatMap(([name, condition, value]) =>
+			name === column && condition === 'eq' && typeof value === 'string' ? [value] : [],
+		),
+	);
+	if (any.length < MIN_ALIKE || values.size < any.length) return undefined;
+	let start = '';
+	// By code points: half of one is no text for a database.
+	for (const each of String(first)) {
+		if (any.some(([, , value]) => !String(value).startsWith(start + each))) break;
+		start += each;
+	}
+	return start === '' ? undefined : { column, values, start };
 }
 
 /** Runs steps and a find that is read to its end, as `PAGE` says. */
@@ -147,12 +186,13 @@ async function readAll(
 	before: readonly Step[],
 	step: Step,
 ): Promise<readonly Row[]> {
-	const { find, limit = 0 } = step as Extract<Step, { find: unknown }>;
+	const { find, limit = 0, isEnough } = step as Find;
 	const rows = [...(await run([...before, limit > 0 ? step : { ...step, limit: PAGE }]))];
 	if (limit > 0 || rows.length < PAGE) return rows;
 	const found = new Map(rows.map((row) => [row['id'], row]));
 	for (const each of 'all' in find ? [find.all] : find.any.map((one) => [one])) {
 		for (let part: readonly Row[] | undefined; part === undefined || part.length === PAGE;) {
+			if (isEnough?.([...found.values()])) break;
 			const last = 'all' in find && part === undefined ? rows : part;
 			const after = ['id', 'gt', Number(last?.at(-1)?.['id'] ?? 0)] as const;
 			part = await run([{ find: { all: [...each, after] }, limit: PAGE }]);

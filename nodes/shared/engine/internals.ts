@@ -1,4 +1,9 @@
-import type { IRunExecutionData, IWorkflowExecuteAdditionalData, Workflow } from 'n8n-workflow';
+import type {
+	IWorkflowBase,
+	IRunExecutionData,
+	IWorkflowExecuteAdditionalData,
+	Workflow,
+} from 'n8n-workflow';
 
 import { InputError } from '../../client/errors';
 
@@ -8,7 +13,10 @@ interface Internals {
 	readonly runIndex?: number;
 	readonly workflow?: Partial<Workflow>;
 	readonly additionalData?: Partial<IWorkflowExecuteAdditionalData> & {
-		readonly hooks?: { readonly retryOf?: string };
+		readonly hooks?: {
+			readonly retryOf?: string;
+			readonly workflowData?: Partial<IWorkflowBase>;
+		};
 	};
 }
 

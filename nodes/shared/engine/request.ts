@@ -94,10 +94,9 @@ export function toStream(like: Readable, chunks: AsyncIterable<Uint8Array>): Rea
  * Without it, as in n8n 2.20, and from 2.30 on where its SSRF protection is off: undefined; only the name of the host is judged.
  */
 export async function lookup(
-	context: IExecuteFunctions,
+	helpers: Partial<RequestHelperFunctions>,
 	host: string,
 ): Promise<readonly string[] | undefined> {
-	const helpers: Partial<RequestHelperFunctions> = context.helpers;
 	const filter = helpers.getSecureEgressFilter?.();
 	const resolve = filter?.createSecureLookup();
 	if (resolve === undefined) return undefined;

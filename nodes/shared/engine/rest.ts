@@ -118,6 +118,18 @@ export function leave(context: IExecuteFunctions, items: readonly number[], said
 	stack.splice(other < 0 ? stack.length : other, 0, entry);
 }
 
+/**
+ * Whether rests of an earlier try are still to run in this Retry. A node that throws before them would do so in each further
+ * Retry, which would never reach them.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (nodeExecutionStack)
+ * Without it: false; a Retry that fails early has to be repeated.
+ */
+export function hasRestsAhead(context: IExecuteFunctions): boolean {
+	const isAhead = (entry: IExecuteData) => markOf(entry) !== undefined && !isEnd(context)(entry);
+	return (stackOf(context) ?? []).some(isAhead);
+}
+
 /** What all nodes have left in this execution so far. */
 export function leftIn(context: IExecuteFunctions): readonly RestError[] {
 	const stack = stackOf(context) ?? [];

@@ -1,7 +1,28 @@
-import type { IExecuteFunctions, INode } from 'n8n-workflow';
+import type { IConnections, IExecuteFunctions, INode } from 'n8n-workflow';
 
-import { isJsonObject, objectOf } from '../../client/json';
 import { internalsOf } from './internals';
+
+type Nodes = Readonly<Record<string, INode | undefined>>;
+
+/** A connection from an output of a node to an input of another one. */
+export interface Wire {
+	readonly from: string;
+	readonly output: number;
+	readonly to: string;
+	readonly input: number;
+}
+
+/** The connections of a workflow. A disabled node passes the items of its first input on, to its first output. */
+function wiresOf(connections: IConnections, nodes: Nodes): Wire[] {
+	const isDead = (node: string, index: number) => index > 0 && nodes[node]?.disabled === true;
+	return Object.entries(connections).flatMap(([from, { main = [] }]) =>
+		main.flatMap((targets, output) =>
+			(targets ?? []).flatMap(({ node: to, index: input }) =>
+				isDead(from, output) || isDead(to, input) ? [] : [{ from, output, to, input }],
+			),
+		),
+	);
+}
 
 /**
  * The workflow of the execution as it is drawn.
@@ -11,11 +32,14 @@ import { internalsOf } from './internals';
  */
 export function workflowOf(context: object) {
 	const { runExecutionData, workflow } = internalsOf(context);
+	const nodes: Nodes = workflow?.nodes ?? {};
 	return {
 		/** The node on which "Execute step" was clicked. */
 		destination: runExecutionData?.startData?.destinationNode?.nodeName,
-		nodes: (workflow?.nodes ?? {}) as Readonly<Record<string, INode | undefined>>,
+		nodes,
 		connections: workflow?.connectionsBySourceNode,
+		/** Its connections, one by one. */
+		wires: () => wiresOf(workflow?.connectionsBySourceNode ?? {}, nodes),
 		/** Whether nodes run in the legacy order v0, breadth-first. */
 		isLegacyOrder: (workflow?.settings ?? { executionOrder: 'v1' }).executionOrder !== 'v1',
 		/** What the type of a node declares. */
@@ -41,6 +65,18 @@ export function isConnected(context: IExecuteFunctions, output: number): boolean
 }
 
 /**
+ * Whether another node follows on the canvas, also where "Execute step" has left it out.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/execution-lifecycle-hooks.js (workflowData)
+ * Without it: another node counts as following, so that nothing is said of a step.
+ */
+export function isFollowed(context: IExecuteFunctions): boolean {
+	const { connections } = internalsOf(context).additionalData?.hooks?.workflowData ?? {};
+	const wires = connections?.[context.getNode().name]?.['main'] ?? [];
+	return connections === undefined || wires.some((each) => (each?.length ?? 0) > 0);
+}
+
+/**
  * Loop Over Items, which keeps the items of its earlier runs, as another node of the same type does.
  *
  * n8n 2.41.1, n8n-nodes-base/dist/nodes/SplitInBatches/v3/SplitInBatchesV3.node.js
@@ -57,24 +93,6 @@ export const LOOP = 'n8n-nodes-base.splitInBatches';
 export function batchOutput(typeVersion: number): number {
 	return typeVersion < 3 ? 0 : 1;
 }
-
-/**
- * The type and mode of nodes that pass on whatever they get.
- *
- * n8n 2.41.1, n8n-nodes-base/dist/nodes/Merge/v3/actions/versionDescription.js
- * Without it: an answer that leads back without an end is stopped after some rounds, and not before the first.
- */
-export const PASSING =
-	/^n8n-nodes-base\.((noOp|set|renameKeys|dateTime|wait|aggregate|sort) |merge append$)/;
-
-/**
- * The type and modes of nodes that output nothing without items at each of their inputs.
- *
- * n8n 2.41.1, n8n-nodes-base/dist/nodes/Merge/v3/actions/versionDescription.js
- * Without it: such a branch brings no result, which is an error at the end of the execution.
- */
-export const JOINING =
-	/^n8n-nodes-base\.merge (chooseBranch|combine (combineAll|combineByPosition (?!.*true)|combineByFields (keepMatches|enrich)))/;
 
 /**
  * The type and mode of nodes that run foreign code once for all items. Where the code makes no links, n8n links what comes out
@@ -97,15 +115,4 @@ export function asksPerson({ type, disabled, parameters }: INode): boolean {
 	const text = `${String(operation)} ${String(resume)} ${type}`;
 	const answered = /^(sendAndWait|dispatchAndWait) | (webhook|form) |\.(form|respondToWebhook)$/;
 	return disabled !== true && answered.test(text);
-}
-
-/**
- * Whether such a node goes on by itself after a time.
- *
- * n8n 2.41.1, n8n-nodes-base/dist/utils/sendAndWait/utils.js
- * Without it: a loop through such a node ends after some rounds, and not before the first.
- */
-export function hasTimeLimit({ parameters }: INode): boolean {
-	const { limitWaitTime = objectOf(parameters['options'])['limitWaitTime'] } = parameters;
-	return limitWaitTime === true || isJsonObject(limitWaitTime);
 }

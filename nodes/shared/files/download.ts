@@ -2,41 +2,48 @@ import type { IBinaryData, IN8nHttpFullResponse, INodeExecutionData } from 'n8n-
 
 import { settled } from '../../client/concurrency';
 import { isCanceled, ServiceError, type Advice } from '../../client/errors';
+import { isDataUrl } from '../../client/fileTypes';
 import { hostOf, isPrivateAddress, isPrivateUrl } from '../../client/http/publicUrl';
 import { excerpt, readBytes } from '../../client/http/request';
 import { startDeadline, withRetry } from '../../client/http/retry';
 import { transportError } from '../../client/http/failures';
 import { isJsonObject } from '../../client/json';
 import { counted } from '../../client/values';
-import { lookup, type Readable, streamOf, toStream } from '../engine/request';
+import { lookup, streamOf, toStream } from '../engine/request';
 import { blocked, watchRequest } from '../run/host';
 import type { Run } from '../run/run';
-import { countBytes, type DownloadLimits } from './downloadLimits';
-import { inspectFile, type FileFacts } from './inspectFile';
-import { fileNameOf, judgeFile, OPEN_URL } from './judgeFile';
+import { fileCheck, judgeFile, OPEN_URL } from './fileKind';
+import { fileNameOf } from './fileName';
+import { checkFileSize } from './fileSize';
 
 export interface Download {
+	/** An http(s) URL, or a data: URL, which contains the file. */
 	readonly url: string;
 	/** File name; it gets the extension of the file type. */
 	readonly name: string;
 	/** `video`, `image` or `audio` for a file of that kind; the media type of any other file, or ANY_FILE. */
 	readonly expected: string;
-	readonly limits: DownloadLimits;
+	/** In megabytes; 0 means no limit. */
+	readonly maximumFileSize: number;
 	/** What an error must name so that it is not lost: the task ID, the URL. */
 	readonly subject: Readonly<Record<string, string>>;
 	/** What the user can do after the last failed attempt. Default: open the URL. */
-	readonly advice?: Advice;
+	readonly advice?: readonly Advice[];
 	/** Whether a model has written the URL. The service names its files itself. */
 	readonly isFromModel?: boolean;
-	/** Maximum number of retries. Default: 5. */
+	/** Maximum number of retries. Default: 4. */
 	readonly retries?: number;
 }
 
 /** Number of bytes by which a file is judged; the rest is streamed. */
 const HEAD_BYTES = 4_096;
 
-/** Delay before each retry; after the last one the download has failed. */
-const RETRY_DELAYS_MS = [500, 2_000, 5_000, 10_000, 20_000];
+/** Delay before each retry: a file may be there some seconds after its task is completed. */
+const RETRY_DELAYS_MS = [1_000, 3_000, 9_000, 20_000];
+/** Statuses of file hosts that pass, beside 5xx: a URL that is not valid yet, a file that is not there yet, too many requests. */
+const PASSING = [403, 404, 408, 425, 429];
+/** With this status a host asks for a key, and gets none. */
+const WANTS_KEY = 401;
 
 /** Limit for one file with all retries: a host that sends a byte now and then never ends. */
 const MAX_MINUTES = 15;
@@ -44,68 +51,63 @@ const MAX_MINUTES = 15;
 const IDLE_TIMEOUT_MS = 60_000;
 const MAX_REDIRECTS = 10;
 
-/** A file in n8n's binary store. */
-export interface StoredFile {
-	readonly data: IBinaryData;
-	readonly facts: FileFacts;
-}
-
 /**
- * Streams a file into n8n's binary store. An interrupted download begins again: the store cannot take bytes back. So does
- * one that was not found or not whole, but only once.
+ * Streams a file into n8n's binary store. A download that breaks begins again: the store cannot take bytes back.
  *
  * @throws ServiceError when the download fails or brings something else, with `subject` in its details.
- * @throws InputError when the file, or the run, exceeds a limit.
+ * @throws InputError when the file exceeds the limit.
  */
-export async function downloadFile(run: Run, download: Download): Promise<StoredFile> {
-	const { name, expected, limits, subject, advice = OPEN_URL, retries = 5 } = download;
-	const { clock, context } = run;
-	const canceled = context.getExecutionCancelSignal();
-	const deadline = startDeadline(clock, MAX_MINUTES * 60_000);
-	const watch = watchRequest({ idleTimeoutMs: Infinity, deadline }, canceled);
-
+export async function downloadFile(run: Run, download: Download): Promise<IBinaryData> {
+	const { subject, advice = [OPEN_URL], retries = RETRY_DELAYS_MS.length } = download;
+	const deadline = startDeadline(run.clock, MAX_MINUTES * 60_000);
+	const watch = watchRequest({ idleTimeoutMs: Infinity, deadline }, run.canceled);
 	const policy = { retries, retryOutcomeUnknown: true, delaysMs: RETRY_DELAYS_MS };
-	let attempts = 0;
-	const stored = withRetry(clock, policy, async (): Promise<StoredFile> => {
-		const isFirst = ++attempts === 1;
-		const { headers, body, close } = await openFile(run, download, watch.signal, isFirst);
-		try {
-			const count = countBytes.bind(undefined, run, limits);
-			count(Number(headers['content-length'] ?? 0), 0);
-			const chunks = chunksOf(body, count);
-			const head = await readHead(chunks);
-			const type = judgeFile(head, headers['content-type'] ?? '', expected);
-			const inspection = inspectFile(type, expected, headers, isFirst);
-			let facts: FileFacts | undefined;
-			async function* inspected(): AsyncGenerator<Uint8Array> {
-				inspection.push(head);
-				yield head;
-				for await (const chunk of chunks) {
-					inspection.push(chunk);
-					yield chunk;
-				}
-				facts = inspection.end();
-			}
-			const stream = toStream(body, inspected());
-			const fileName = fileNameOf(name, type);
-			const data = await context.helpers.prepareBinaryData(stream, fileName, type);
-			return { data, facts: facts! };
-		} finally {
-			close();
-		}
-	});
-	const file = await settled(stored);
+	const file = await settled(
+		isDataUrl(download.url)
+			? decodeFile(run, download)
+			: withRetry(
+					run.clock,
+					policy,
+					async () => await fetchFile(run, download, watch.signal),
+				),
+	);
 	watch.end();
 	if ('value' in file) return file.value;
 	const { error } = file;
-	const isLate = watch.signal.aborted && canceled?.aborted !== true;
+	const isLate = watch.signal.aborted && run.canceled?.aborted !== true;
 	if (!(error instanceof ServiceError) || (isCanceled(error) && !isLate)) throw error;
 	if (isLate) {
 		const message = `The download took more than ${MAX_MINUTES} minutes`;
 		throw new ServiceError('deadline', message, advice, { subject });
 	}
-	const own = error.advice.map((each) => (each === OPEN_URL ? advice : each));
+	const own = error.advice.flatMap((each) => (each === OPEN_URL ? advice : each));
 	throw error.with({ subject }, { advice: own });
+}
+
+/** One attempt: stores the file while its bytes pass, of which only the first ones are kept. */
+async function fetchFile(run: Run, download: Download, signal: AbortSignal): Promise<IBinaryData> {
+	const { name, expected, maximumFileSize } = download;
+	const { headers, body, close } = await openFile(run, download, signal);
+	try {
+		checkFileSize(maximumFileSize, Number(headers['content-length'] ?? 0), true);
+		const chunks = chunksOf(body);
+		const head = await readHead(chunks);
+		const type = judgeFile(head, headers['content-type'] ?? '', expected);
+		const check = fileCheck(type, maximumFileSize);
+		async function* checked(): AsyncGenerator<Uint8Array> {
+			check.push(head);
+			yield head;
+			for await (const chunk of chunks) {
+				check.push(chunk);
+				yield chunk;
+			}
+			check.end();
+		}
+		const stream = toStream(body, checked());
+		return await run.helpers.prepareBinaryData(stream, fileNameOf(name, type), type);
+	} finally {
+		close();
+	}
 }
 
 /**
@@ -118,12 +120,7 @@ export async function downloadFile(run: Run, download: Download): Promise<Stored
  * @throws ServiceError `protocol` for a URL that is not http(s) or leads to a private network, `network` when the
  *   connection fails, `http` for an error status.
  */
-async function openFile(
-	run: Run,
-	{ url, isFromModel = false }: Download,
-	signal: AbortSignal,
-	isFirst: boolean,
-) {
+async function openFile(run: Run, { url, isFromModel = false }: Download, signal: AbortSignal) {
 	const { isPrivate, isKnown } = run.service();
 	let at = url.trim();
 	checkHttpUrl(at);
@@ -131,7 +128,7 @@ async function openFile(
 		const mayBePrivate = isKnown(at) || (isPrivate && !isFromModel);
 		const agentOptions = mayBePrivate ? {} : await judgeHost(run, at);
 		const closing = new AbortController();
-		const response = (await run.context.helpers
+		const response = (await run.helpers
 			.httpRequest({
 				url: at,
 				method: 'GET',
@@ -154,31 +151,33 @@ async function openFile(
 		const { statusCode: status } = response;
 		const headers = response.headers as Readonly<Record<string, string | undefined>>;
 		const body = streamOf(response);
-		const isFile = status === 206 ? isWholeRange(headers) : status >= 200 && status < 300;
-		if (isFile) return { headers, body, close };
-		close();
-		const { location } = headers;
+		// A part of a file was not asked for, but may be all of it.
+		const { location, 'content-range': range, 'content-length': length = '?' } = headers;
+		const isAll = status !== 206 || range?.endsWith(`/${length}`) === true;
+		if (status >= 200 && status < 300 && isAll) return { headers, body, close };
 		if (status < 300 || status >= 400 || location === undefined) {
-			const retryable =
-				status >= 500 || PASSING.includes(status) || (status === 404 && isFirst);
-			const message = 'The file could not be downloaded';
-			throw new ServiceError('http', message, OPEN_URL, { status, retryable });
+			const words = await readHead(chunksOf(body)).catch(() => '');
+			close();
+			throw statusError(at, status, excerpt(words.toString()));
 		}
+		close();
 		at = URL.canParse(location, at) ? new URL(location, at).href : '';
 		if (!isHttpUrl(at)) throw badUrl('redirects to an address that cannot be opened');
 	}
 	throw badUrl('redirects without end');
 }
 
-/** Statuses of file hosts that pass: too slow, too early, too many requests. */
-const PASSING = [408, 425, 429];
-
-/** Whether a part of a file is all of it. */
-function isWholeRange({
-	'content-range': range = '',
-}: Readonly<Record<string, string | undefined>>) {
-	const [, last, length] = /^bytes 0-(\d+)\/(\d+)$/.exec(range.trim()) ?? [];
-	return length !== undefined && Number(last) + 1 === Number(length);
+/** The error for a status of a file host, with its words. */
+function statusError(url: string, status: number, words: string): ServiceError {
+	if (status === WANTS_KEY) {
+		const message = `The host ${hostOf(url)} wants a key, and only the service gets the API key`;
+		const todo = 'Download it with an HTTP Request node and a credential for that host';
+		return new ServiceError('http', message, todo, { status });
+	}
+	const said = /\p{L}/u.test(words) ? `: ${words}` : '';
+	const retryable = status >= 500 || PASSING.includes(status);
+	const message = `The file could not be downloaded${said}`;
+	return new ServiceError('http', message, OPEN_URL, { status, retryable });
 }
 
 const isHttpUrl = (url: string) => /^https?:\/\//i.test(url) && URL.canParse(url);
@@ -209,7 +208,7 @@ const UNRESOLVED = 'unresolved.invalid.';
 async function judgeHost(run: Run, url: string): Promise<{ readonly host?: string }> {
 	const host = hostOf(url);
 	const isPrivate = isPrivateUrl(url);
-	const addresses = isPrivate ? undefined : await lookup(run.context, host);
+	const addresses = isPrivate ? undefined : await lookup(run.helpers, host);
 	if (isPrivate || addresses?.some(isPrivateAddress)) {
 		const todo = 'If you trust it, add it to File Hosts in the credential';
 		throw badUrl(`leads to a private network: ${host}`, todo);
@@ -238,18 +237,9 @@ function downloadInterrupted(cause: unknown): ServiceError {
 	});
 }
 
-/** The chunks of a file. `count` counts them against the limits. */
-async function* chunksOf(
-	body: Readable,
-	count: (fileBytes: number, newBytes: number) => void,
-): AsyncGenerator<Uint8Array, undefined> {
-	let bytes = 0;
-	for await (const chunk of readBytes(body as AsyncIterable<Uint8Array>, downloadInterrupted)) {
-		bytes += chunk.byteLength;
-		count(bytes, chunk.byteLength);
-		yield chunk;
-	}
-}
+/** The chunks of a body. */
+const chunksOf = (body: unknown) =>
+	readBytes(body as AsyncIterable<Uint8Array>, downloadInterrupted);
 
 /** The first bytes of a file; all of a smaller one. */
 async function readHead(chunks: AsyncGenerator<Uint8Array, undefined>): Promise<Buffer> {
@@ -262,29 +252,21 @@ async function readHead(chunks: AsyncGenerator<Uint8Array, undefined>): Promise<
 	return head;
 }
 
-/**
- * Stores the file that a data: URL contains.
- *
- * @throws ServiceError when the URL cannot be decoded, or contains something else.
- * @throws InputError when the file exceeds a limit.
- */
-export async function decodeFile(
-	run: Run,
-	{ url, name, expected, limits }: Pick<Download, 'url' | 'name' | 'expected' | 'limits'>,
-): Promise<IBinaryData> {
-	const response = await fetch(url).catch((cause: unknown) => {
-		throw new ServiceError('protocol', 'The file in the reply cannot be decoded', [], {
-			cause,
-		});
+/** Stores the file that a data: URL contains. */
+async function decodeFile(run: Run, download: Download): Promise<IBinaryData> {
+	const { url, name, expected, maximumFileSize } = download;
+	const response = await fetch(url.trim()).catch((cause: unknown) => {
+		throw new ServiceError('protocol', 'The data: URL cannot be decoded', [], { cause });
 	});
-	const bytes = Buffer.from(await response.arrayBuffer());
-	countBytes(run, limits, bytes.length, bytes.length);
+	const file = Buffer.from(await response.arrayBuffer());
+	checkFileSize(maximumFileSize, file.length);
 	const declared = response.headers.get('content-type') ?? '';
-	const type = judgeFile(bytes.subarray(0, HEAD_BYTES), declared, expected, 'reply');
-	const inspection = inspectFile(type, expected, {});
-	inspection.push(bytes);
-	inspection.end();
-	return await run.context.helpers.prepareBinaryData(bytes, fileNameOf(name, type), type);
+	const head = file.subarray(0, HEAD_BYTES);
+	const type = judgeFile(head, declared, expected, 'The data: URL does not contain');
+	const check = fileCheck(type, maximumFileSize);
+	check.push(file);
+	check.end();
+	return await run.helpers.prepareBinaryData(file, fileNameOf(name, type), type);
 }
 
 /** Shows how many files of the items are missing: those with an `error_message` in the list `field`. */

@@ -1,8 +1,10 @@
+import { extraFields } from '../../client/chat/requestFields';
 import type { Run } from '../run/run';
 import {
 	count,
 	form,
 	group,
+	json,
 	number,
 	texts,
 	toggle,
@@ -81,6 +83,17 @@ export function readCall(
 	const limitMs = timeout * 1000;
 	return { retry: { ...retry, onRetry }, limitMs, idleTimeoutMs: limitMs };
 }
+
+/** More fields of the body of a request, but not those of `names`; by default those of a chat that the node sets. */
+export const extraBodyField = (names?: readonly string[]) =>
+	json(
+		'Extra Body Fields',
+		{
+			default: '{}',
+			help: 'More request fields as JSON, for parameters that this form does not have',
+		},
+		(entered) => extraFields(entered, names),
+	);
 
 /** The timeout of a call, of which some services need more than others. */
 export const timeoutField = (seconds: number): Declared<number> =>

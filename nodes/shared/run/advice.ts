@@ -43,7 +43,8 @@ const SENTENCES: Readonly<Record<AdviceCode, string>> = {
 	raiseTimeout:
 		'Retry; if it happens again, check host and port of the Base URL, or raise Timeout under Options where the node has it',
 	tasksContinue: 'Nothing more was sent. Tasks that were created continue',
-	checkTask: 'First check whether the service has the task',
+	checkTask:
+		'First check whether the service has the task. If it happens again, look for a proxy or firewall in between, or raise Timeout under Options',
 	findProxy: `${AGAIN}, look for a proxy or a cache that changes responses, mixes them up or cuts them off`,
 };
 

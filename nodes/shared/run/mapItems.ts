@@ -14,6 +14,8 @@ export interface ItemOptions {
 	readonly batchInterval?: number;
 	/** Describes the side effects of completed items (e.g. created task IDs); appended to the error that stops the node. */
 	readonly describeCompleted?: (completed: readonly IDataObject[]) => string;
+	/** Whether the others go on after this error of an item, and then the node fails; default: no. */
+	readonly goesOn?: (itemIndex: number, error: unknown) => boolean;
 	/** Whether a failed item has all details, which the visitor of a chat must not read; default: outside of chats. */
 	readonly hasDetails?: (itemIndex: number) => boolean;
 }
@@ -22,7 +24,7 @@ export interface ItemOptions {
  * Runs `work` once per input item and returns one output item each, in input order.
  *
  * With *On Error: Continue* a failed item becomes `{ error, message, details }`, the one shape that n8n sends to the error
- * output without losing the details; in a chat without them. Otherwise the first failure stops the node. Canceling always stops it.
+ * output without losing the details; in a chat without them. Otherwise the first failure stops the node, see `goesOn`. Canceling always stops it.
  *
  * @param readOptions Reads the options of the run, which `work` receives. An invalid one fails every item: n8n would pass the input on as a
  *   success if the node threw with *On Error: Continue*.
@@ -34,8 +36,10 @@ export async function mapItems<O extends ItemOptions>(
 ): Promise<INodeExecutionData[]> {
 	const options = readResult(readOptions);
 	const read: ItemOptions = 'value' in options ? options.value : { concurrency: 1 };
-	const { concurrency, batchInterval = 0, describeCompleted = () => '', hasDetails } = read;
+	const { concurrency, batchInterval = 0, describeCompleted = () => '' } = read;
+	const { hasDetails, goesOn = () => false } = read;
 	const completed: IDataObject[] = [];
+	const failures: Error[] = [];
 
 	async function one(itemIndex: number): Promise<INodeExecutionData> {
 		try {
@@ -44,7 +48,11 @@ export async function mapItems<O extends ItemOptions>(
 			return result;
 		} catch (error) {
 			const failure = toNodeError(run, error, itemIndex);
-			if (!run.continuesOnFail() || isCanceled(error)) throw failure;
+			if (!run.continuesOnFail() || isCanceled(error)) {
+				if (!goesOn(itemIndex, error)) throw failure;
+				failures.push(failure);
+				return { json: {} };
+			}
 			const details = readResult(() => hasDetails?.(itemIndex));
 			const hasAll = 'value' in details && details.value;
 			const json = failureJson(run, failure, error, hasAll);
@@ -59,6 +67,7 @@ export async function mapItems<O extends ItemOptions>(
 			if (results.length > 0) await run.clock.sleep(batchInterval);
 			results.push(...(await mapConcurrent(batch, concurrency, one, eventLoopTurn)));
 		}
+		if (failures.length > 0) throw failures[0]!;
 		return results;
 	} catch (error) {
 		throw stoppingError(run, error, describeCompleted(completed));

@@ -48,6 +48,10 @@ export const visitorMessage = ({ message }: Error) => message.replace(/: The dat
 export const visitorText = (error: NodeError) =>
 	sentences([visitorMessage(error), visitorHints.get(error) ?? ASK_OWNER]);
 
+/** What happened, and the remedy, for who reads the texts of this run. */
+export const shownText = ({ reader }: Run, error: NodeError) =>
+	reader === 'visitor' ? visitorText(error) : sentences([error.message, error.description]);
+
 /** Makes an error fit for a streaming chat, to which n8n sends the description. The owner finds it among the messages. */
 export function forVisitor<E extends NodeError>(error: E, description = visitorText(error)): E {
 	if (error.description) error.messages.push(error.description);
@@ -161,11 +165,13 @@ export function failureJson(
 		? { error: visitorMessage(error), message: visitorText(error) }
 		: { error: error.message, message: error.description ?? error.message };
 	const hasAll = hasDetails ?? !isShown;
-	if (hasAll) return { ...failure, details: errorFacts(maskError(run, cause)) };
-	if (!isShown) return { ...failure, details: visitorFacts(maskError(run, cause)) };
-	// The execution keeps them.
-	run.hint(errorLine(cause as Error, true));
-	return failure;
+	if (isShown && !hasAll) {
+		// The execution keeps them.
+		run.hint(errorLine(cause as Error, true));
+		return failure;
+	}
+	const details = (hasAll ? errorFacts : visitorFacts)(maskError(run, cause));
+	return { ...failure, details: run.isDrawn ? imagesAsLinksIn(details) : details };
 }
 
 /**
@@ -178,6 +184,8 @@ export function stoppingError(run: Run, error: unknown, note = '', item?: number
 	const failure = toNodeError(run, error, item);
 	const text = visitorText(failure);
 	if (note !== '') failure.description = imagesAsLinksIn(sentences([failure.description, note]));
-	if (run.isTool) inOneLine(failure);
-	return run.isStreamed ? forVisitor(failure, text) : failure;
+	const isSent = run.isStreamed && run.reader === 'visitor';
+	// n8n sends the description to a streaming chat, and the message to nobody but the owner, whose panel shows both.
+	if (run.isTool || isSent) inOneLine(failure);
+	return isSent ? Object.assign(failure, { description: text }) : failure;
 }

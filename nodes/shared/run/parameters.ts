@@ -52,7 +52,7 @@ export function unevaluatedText(parameters: unknown, field = ''): InputError | u
 	const expressions = parts.flatMap(([code, ...after]) => (after.length > 0 ? [code!] : []));
 	const rest = [start, ...parts.flatMap(([, ...after]) => after.join('}}'))].join('');
 	const isOpen = parameters.startsWith('=');
-	const meant = isOpen ? undefined : expressions.find((each) => each.includes('$'));
+	const meant = isOpen ? undefined : expressions.find((each) => /\$[a-z(]/i.test(each));
 	if (meant !== undefined) {
 		const problem = `has the text ${oneLine(`{{${meant}}}`)}, which n8n does not evaluate`;
 		return new InputError(label, problem, 'Switch the field from Fixed to Expression');

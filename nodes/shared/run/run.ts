@@ -41,7 +41,7 @@ export function setRun(context: NodeContext, run: Run): void {
 export async function openRun(given: NodeContext) {
 	// n8n's type of a sub-node lacks what its context has.
 	const context = given as IExecuteFunctions;
-	const reader = readerOf(context);
+	const { reader, isDrawn } = readerOf(context);
 	const { isStreaming } = context as Partial<IExecuteFunctions>;
 	const isStreamed = isStreaming?.call(context) === true;
 	const node = context.getNode();
@@ -61,13 +61,16 @@ export async function openRun(given: NodeContext) {
 		workflowId: context.getWorkflow().id ?? '',
 		/** Whether the node runs as a tool of an agent. */
 		isTool,
+		/** Who reads the texts of this run, see `Reader`. */
 		reader,
+		/** Whether a page draws them. */
+		isDrawn,
 		/** The first item of each run of the Chat Trigger that has started this execution. */
 		messages: chatMessages(context),
 		/** Whether the trigger streams. */
 		isStreamed,
 		/** Whether text is shown while it arrives. */
-		isLive: isStreamed && reader === 'visitor',
+		isLive: isStreamed && reader !== 'model',
 		clock: n8nClock(context),
 		/** How many runs of the node came before this one. */
 		index: runsOf(context).length,
@@ -86,8 +89,10 @@ export async function openRun(given: NodeContext) {
 		withoutSecrets,
 		/** The API key, and everything that may be one in it, the longest first: no visitor reads them. */
 		keys,
-		/** How much has been downloaded, against the limit for all files. */
-		downloaded: { bytes: 0 },
+		/** What n8n offers for requests and files. */
+		helpers: context.helpers,
+		/** Aborted when the execution is canceled. */
+		canceled: context.getExecutionCancelSignal(),
 		/** Runs steps on a data table, see `onTable`. */
 		onTable: async (schema: TableSchema, ...steps: readonly Step[]) =>
 			await onTable(context, schema, ...steps),

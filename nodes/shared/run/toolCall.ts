@@ -13,7 +13,9 @@ export function isSingleOutput(values: { toolSource?: unknown; outputMode?: unkn
 }
 
 /** Tells by its index whether an output of an Agent with Tools has tool calls. The one for errors comes after them. */
-export function isToolOutput({ parameters }: INode): (output: number) => boolean {
+export function isToolOutput({
+	parameters,
+}: Pick<INode, 'parameters'>): (output: number) => boolean {
 	const { tool } = objectOf(parameters['tools']);
 	const count = isSingleOutput(parameters) ? 1 : [tool ?? []].flat().length;
 	return (output) => output >= FIRST_TOOL && output < FIRST_TOOL + count;

@@ -1,15 +1,26 @@
-import type { IBinaryKeyData, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type {
+	IBinaryData,
+	IBinaryKeyData,
+	IExecuteFunctions,
+	INodeExecutionData,
+} from 'n8n-workflow';
 
 import { settled, valueOf } from '../../client/concurrency';
 import { InputError, isCanceled, ServiceError } from '../../client/errors';
+import { withoutContent } from '../../client/fileTypes';
 import { withoutUndefined } from '../../client/json';
-import { counted, shown } from '../../client/values';
-import { pollResult, withWords, type PollResult } from '../../client/video/poll/result';
+import { shown } from '../../client/values';
+import {
+	pollResult,
+	withoutFiles,
+	withWords,
+	type PollResult,
+} from '../../client/video/poll/result';
 import type { TaskPoll } from '../../client/video/poll/task';
 import { hasVideo, type TaskReport } from '../../client/video/taskState';
 import { ofService } from '../../client/video/tasks';
 
-import { checkHttpUrl, downloadFile, hintMissingFiles, type StoredFile } from '../files/download';
+import { checkHttpUrl, downloadFile, hintMissingFiles } from '../files/download';
 import { isToolRun } from '../engine/nodeRun';
 import { mapItems } from '../run/mapItems';
 import { forTools } from '../run/nodeContext';
@@ -19,9 +30,10 @@ import { openedRun } from '../run/run';
 import { adviceFor, describeVideos, whyLost } from './lostVideos';
 import type { WantedFiles } from './options';
 import { askOnce, type Progress } from './poll';
-import { openRecords, UNVERIFIED, type Delivered } from './record';
+import { openRecords, type Delivered } from './record';
 
 const CONCURRENT_DOWNLOADS = 3;
+const TO_GET_IT = 'The video is completed: open its URL, or run Wait for Video with this task ID';
 
 /** What an item waits for. */
 export interface WaitItem {
@@ -58,14 +70,14 @@ export async function deliver(
 ): Promise<readonly Delivered[]> {
 	const { failsItems, dropsAll } = rule;
 	const taskIds = tasks.map(({ taskId }) => taskId);
-	const { polls, write } = await openRecords(context, polled);
+	const { polls, write, promptOf } = await openRecords(context, polled);
 	const known = new Map(
-		polls.map((poll) => [poll.taskId, { outcome: poll.outcome, result: pollResult(poll) }]),
+		polls.map((poll) => [poll.taskId, { ...poll, result: pollResult(poll) }]),
 	);
 	const videos = [...known].map(([name, { result }]) => ({ name, ...result }));
 	const continues = context.continueOnFail() && !isCanceled(pollError);
 	// The results that are known when polling ends with an error are not lost.
-	const stop = continues ? undefined : (pollError as Error | undefined);
+	const stop = continues ? undefined : withRemedy(pollError);
 	const isFailed = ({ ending }: Pick<Delivered, 'ending'>) => ending === 'failed';
 	const hasFailed =
 		tasks.some(({ given }) => given && isFailed(given)) ||
@@ -75,7 +87,7 @@ export async function deliver(
 		const { taskId = '', files, given } = tasks[item] ?? {};
 		if (given !== undefined) return given;
 		if (stop !== undefined) throw stop;
-		const { outcome, result } = known.get(taskId) ?? {};
+		const { outcome, result, report } = known.get(taskId) ?? {};
 		if (pollError !== undefined && outcome === undefined) {
 			// So that the ID is not lost.
 			if (!(pollError instanceof ServiceError) || taskId === '') throw pollError as Error;
@@ -83,7 +95,7 @@ export async function deliver(
 		}
 		checkTaskId(taskId);
 		if (outcome === 'completed' && !(dropsAll && hasFailed))
-			return await downloadFiles(context, files!, result!, failsItems);
+			return await downloadFiles(context, files!, result!, report!, failsItems);
 		const isLost = outcome !== undefined && outcome !== 'completed';
 		if (isLost && failsItems)
 			throw new ServiceError('failed', 'The video failed', adviceFor([result!]), {
@@ -104,8 +116,11 @@ export async function deliver(
 			}),
 			async (index) => {
 				const delivery = await deliverItem(index);
-				deliveries[index] = delivery;
 				const { item, ending, error } = delivery;
+				const prompt = ending === 'failed' ? promptOf(taskIds[index]!) : undefined;
+				if (prompt !== undefined && !openedRun(context).isTool)
+					item.json = { prompt, ...item.json };
+				deliveries[index] = delivery;
 				if (error !== undefined && ending === undefined) throw error;
 				return { ...item, pairedItem: { item: index } };
 			},
@@ -127,41 +142,47 @@ export async function deliver(
 	});
 	const items = valueOf(delivered);
 	hintMissingFiles(openedRun(context), items, 'missing_files');
-	const isUnverified = (each: Delivered) => each.isUnverified === true;
-	const unverified = [...ofTask.values()].filter((each) => each.some(isUnverified)).length;
-	if (unverified > 0)
-		openedRun(context).hint(`${counted(unverified, 'video')} not verified. ${UNVERIFIED}`);
 	const isLost = ({ ending }: Delivered) => ending === undefined || ending === 'failed';
 	const lost = new Set([...ofTask.keys()].filter((taskId) => ofTask.get(taskId)!.some(isLost)));
 	progress.finish(polls, lost.has('') ? ', and items without a task ID' : '', lost);
 	return items.map((item, index) => ({ ending: undefined, ...deliveries[index], item }));
 }
 
+/** What ends polling, with what a Retry costs. A canceled execution has none. */
+function withRemedy(error: unknown): Error | undefined {
+	if (!(error instanceof ServiceError) || isCanceled(error)) return error as Error | undefined;
+	return error.with({}, { message: `${error.message}. Retry polls again, free of charge` });
+}
+
 /** Downloads the files that the parameters of the item select. One that is missing beside the video is a part of the result. */
 async function downloadFiles(
 	context: IExecuteFunctions,
-	{ fields, fileName, limits }: WantedFiles,
+	{ fields, fileName, maximumFileSize }: WantedFiles,
 	polled: PollResult,
+	polledReport: TaskReport,
 	failsItem: boolean,
 ): Promise<Delivered> {
 	const binary: IBinaryKeyData = {};
 	const { task_id } = polled;
-	let result = polled;
+	// Where nothing is stored, a data: URL is the file.
+	const isKept = fields.video === undefined && !isToolRun(context);
+	let result = isKept ? { ...polled, video_url: polledReport.video_url! } : polled;
+	let urls = polledReport;
 	let report: TaskReport | undefined;
 
-	async function fetchFile(file: 'video' | 'thumbnail'): Promise<StoredFile | undefined> {
-		const [url, field] = [urlOf(result, file), fields[file]];
+	async function fetchFile(file: 'video' | 'thumbnail'): Promise<IBinaryData | undefined> {
+		const [url, field] = [urlOf(urls, file), fields[file]];
 		checkUrl(url);
 		if (field === undefined) return undefined;
 		const stored = await downloadFile(openedRun(context), {
 			url,
 			name: fileName || task_id,
 			expected: file === 'video' ? 'video' : 'image',
-			limits,
-			subject: { task_id, [`${file}_url`]: url },
-			advice: 'The video is completed: open its URL, or run Wait for Video with this task ID',
+			maximumFileSize,
+			subject: { task_id, [`${file}_url`]: withoutContent(url) },
+			advice: [TO_GET_IT],
 		});
-		binary[field] = stored.data;
+		binary[field] = stored;
 		return stored;
 	}
 
@@ -172,10 +193,10 @@ async function downloadFiles(
 		const { error } = first;
 		if (!(error instanceof ServiceError) || isCanceled(error)) throw error;
 		const found = await askOnce(context, task_id).catch(() => undefined);
-		if (!found || !hasVideo(found) || urlOf(found, 'video') === urlOf(result, 'video'))
+		if (!found || !hasVideo(found) || urlOf(found, 'video') === urlOf(urls, 'video'))
 			throw error;
-		report = found;
-		result = { ...result, ...ofService(found) };
+		urls = report = found;
+		result = { ...result, ...withoutFiles(ofService(found)) };
 		return await fetchFile('video');
 	}
 
@@ -187,19 +208,22 @@ async function downloadFiles(
 		const lost = withWords({ ...result, reason: 'download' }, errorLine(error));
 		return { item: toItem(context, lost), ending, error, report };
 	}
-	const facts = video.value?.facts;
-	if (facts) result = { ...result, file: withoutUndefined({ ...facts }) };
+	const { bytes, mimeType } = video.value ?? {};
+	if (mimeType) result = { ...result, file: withoutUndefined({ bytes, type: mimeType }) };
 
-	const url = urlOf(result, 'thumbnail');
+	const url = urlOf(urls, 'thumbnail');
 	const isWanted = fields.thumbnail !== undefined && url !== '';
 	const thumbnail = isWanted ? await settled(fetchFile('thumbnail')) : undefined;
 	if (thumbnail && 'error' in thumbnail) {
 		const error_message = errorLine(thumbnail.error as Error);
 		if (isCanceled(thumbnail.error)) throw thumbnail.error;
-		result = { ...result, missing_files: [{ file: 'thumbnail', url, error_message }] };
+		result = {
+			...result,
+			missing_files: [{ file: 'thumbnail', url: withoutContent(url), error_message }],
+		};
 	}
 	const item = toItem(context, result, binary);
-	return { item, ending: 'completed', report, isUnverified: facts?.verified === false };
+	return { item, ending: 'completed', report };
 }
 
 function toItem(
@@ -211,10 +235,7 @@ function toItem(
 	return Object.keys(binary).length === 0 ? { json } : { json, binary };
 }
 
-function urlOf(
-	report: Pick<PollResult, 'video_url' | 'thumbnail_url'>,
-	file: 'video' | 'thumbnail',
-) {
+function urlOf(report: TaskReport, file: 'video' | 'thumbnail') {
 	return shown(report[`${file}_url`] ?? '').trim();
 }
 
@@ -224,7 +245,7 @@ function checkUrl(url: string): void {
 	const problem = url === '' ? 'no video_url' : url.endsWith('…') ? 'a URL that is too long' : '';
 	if (problem !== '')
 		throw new ServiceError('protocol', `The service returned ${problem}`, advice);
-	checkHttpUrl(url, advice);
+	if (!/^data:video\/|^data:image\//i.test(url)) checkHttpUrl(url, advice);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import {
 	InputError,
+	isAbout,
 	isOutcomeUnknown,
 	ServiceError,
 	toSaved,
@@ -10,7 +11,8 @@ import {
 import { shorten } from '../../client/json';
 import { counted, isBlank, shown } from '../../client/values';
 import { hasVideo } from '../../client/video/taskState';
-import { leave, placeOfItem, restOf } from '../engine/rest';
+import { SENDS_AGAIN } from '../durable/call';
+import { hasRestsAhead, leave, placeOfItem, restOf } from '../engine/rest';
 import { maskError, stoppingError } from '../run/nodeErrors';
 import { openedRun } from '../run/run';
 import type { Delivered } from './record';
@@ -24,6 +26,7 @@ const LISTS = {
 	refused: 'Tasks that the service rejects',
 	failed: 'Tasks failed',
 	creation: 'Without a task',
+	unsent: 'Not sent',
 } as const;
 
 /** What can be done about lost videos by `reason`, first what is free of charge. The error of a download says it itself. */
@@ -37,11 +40,13 @@ const PAYS_FOR_ALL =
 
 /** What a Retry does about lost videos by `reason`; what else is lost it polls. */
 const RETRY: Readonly<Record<string, string>> = {
-	failed: 'Retry does not change what failed at the service',
-	creation: 'Retry does not change what was not created',
+	failed: 'Retry does not change what failed at the service, and costs nothing',
+	creation: 'Retry does not change what was not created, and costs nothing',
 };
 const CREATES = 'Retry creates only what is missing, and pays only for that';
-const DOES_NOT_SEND = 'Retry does not send again what may exist: look for it at the service first';
+const DOES_NOT_SEND =
+	'Retry does not send again what may exist, and costs nothing: look for it at the service first';
+const PAYS_AGAIN = 'Retry sends again what may exist, and pays for it a second time';
 
 /** What the message names of a kind at most, and characters of a reason in it. */
 const [MAX_NAMED, MAX_WHY] = [3, 200] as const;
@@ -103,16 +108,18 @@ export function failForLost(
 		byTask.set(task || index, { name, video_url, ...failed });
 	}
 	const videos = [...byTask.values()];
-	const refusal = maskError(openedRun(context), delivered.find(isRefused)?.error);
+	const refusals = delivered.flatMap(({ item, error }) =>
+		error && item.json['reason'] === 'creation' ? maskError(openedRun(context), error) : [],
+	);
+	// The one that has stopped the others, where there is one.
+	const refusal = refusals.find((each) => !isAbout('request', each)) ?? refusals[0];
 	const only = videos.length === 1 ? delivered.find(({ error }) => error)?.error : undefined;
 	const note = only ? '' : describeVideos(videos);
 	const item = placeOfItem(context, lost[0]!).item;
 	const hasOthers = delivered.some(({ ending }) => ending !== 'failed' && ending !== 'unsent');
 	// Where nothing else has gone on, its own error says more.
 	const own = only ?? (hasOthers ? undefined : refusal);
-	if (own !== undefined) throw stoppingError(openedRun(context), own, note, item);
-
-	const isLeft = canLeave && hasOthers;
+	const isLeft = canLeave && (hasOthers || hasRestsAhead(context));
 	const polls = isCollected
 		? 'The next collection takes what is left, free of charge'
 		: `Retry polls ${isLeft ? 'only what is left' : 'again'}, free of charge`;
@@ -120,7 +127,14 @@ export function failForLost(
 		lost.map((index) => delivered[index]!),
 		polls,
 	);
-	const message = lossMessage(videos, isLeft);
+	if (own !== undefined && !isLeft) {
+		const isPaid = lost.some((index) => mayExist(delivered[index]!));
+		const parts = [own.message, ...unsentIn(videos), ...(isPaid ? [retry] : [])];
+		const said =
+			own instanceof ServiceError ? own.with({}, { message: parts.join('. ') }) : own;
+		throw stoppingError(openedRun(context), said, note, item);
+	}
+	const message = lossMessage(videos, isLeft && hasOthers);
 	const all = [...advice, ...adviceFor(videos), ...(isCollected ? [] : [PAYS_FOR_ALL])];
 	const hints = refusal instanceof InputError ? [refusal.hint] : all;
 	const error =
@@ -138,14 +152,18 @@ export function failForLost(
 	leave(context, items, { error: toSaved(error), retry, note });
 }
 
-/** Whether the node itself did not create the video. */
-const isRefused = ({ item, error }: Delivered) => error && item.json['reason'] === 'creation';
+/** Whether a video may have been paid for. */
+const mayExist = ({ item, error }: Delivered) =>
+	!isBlank(item.json['task_id']) || isOutcomeUnknown(error);
 
 /** What a Retry does about lost videos: it polls, or what this node could not create it creates. */
 function whatRetryDoes(lost: readonly Delivered[], polls: string): string {
 	const sentences = lost.map((each) => {
-		if (isRefused(each)) return isOutcomeUnknown(each.error) ? DOES_NOT_SEND : CREATES;
-		return RETRY[shown(each.item.json['reason'])] ?? polls;
+		const { reason } = each.item.json;
+		if (isOutcomeUnknown(each.error))
+			return each.error.advice.includes(SENDS_AGAIN) ? PAYS_AGAIN : DOES_NOT_SEND;
+		if (reason === 'unsent' || (reason === 'creation' && each.error)) return CREATES;
+		return RETRY[shown(reason)] ?? polls;
 	});
 	return [...new Set(sentences)].join('. ');
 }
@@ -175,15 +193,25 @@ function byReason(videos: readonly Video[]): readonly (readonly [why: string, st
 	return [...groups];
 }
 
+/** How many videos were not sent, as a sentence; none for none. */
+function unsentIn(videos: readonly Video[]): readonly string[] {
+	const { length } = videos.filter(({ reason }) => reason === 'unsent');
+	return length === 0 ? [] : [`${length} ${length === 1 ? 'was' : 'were'} not sent`];
+}
+
 /** The message about lost videos, which is all that n8n's toast shows: which, why, and what has gone on. */
-function lossMessage(videos: readonly Video[], isLeft: boolean): string {
-	const lost = videos.filter(({ reason }) => reason !== undefined);
+function lossMessage(videos: readonly Video[], hasGone: boolean): string {
+	const lost = videos.filter(({ reason }) => reason !== undefined && reason !== 'unsent');
 	const groups = byReason(lost).map(
 		([why, names]) => `${named(names)} (${shorten(why, MAX_WHY)})`,
 	);
 	if (videos.length === 1) return `The video failed: ${named(groups)}`;
-	const failed = `${lost.length} of ${counted(videos.length, 'video')} failed: ${named(groups)}`;
-	if (!isLeft) return `${failed}. None has gone on`;
+	const parts = [
+		`${lost.length} of ${counted(videos.length, 'video')} failed: ${named(groups)}`,
+		...unsentIn(videos),
+	];
+	const failed = parts.join('. ');
+	if (!hasGone) return `${failed}. None has gone on`;
 	const gone = videos.filter(({ reason }) => reason === undefined).map(({ name }) => name);
 	return `${failed}. ${gone.length} ${gone.length === 1 ? 'has' : 'have'} gone on: ${named(gone)}`;
 }
@@ -219,6 +247,12 @@ export function notCreated(error: Error): Delivered {
 	const json = { task_id: '', reason: 'creation', error_message: error.message };
 	return { item: { json }, ending: 'failed', error };
 }
+
+/** A video that was not sent, because another one has failed. */
+export const NOT_SENT: Delivered = {
+	item: { json: { task_id: '', reason: 'unsent', error_message: 'another one failed' } },
+	ending: 'failed',
+};
 
 /** Whether a limit of Create Video has left out the item. */
 export function isUnsent({ json }: INodeExecutionData): boolean {

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError } from '../../client/errors';
-import { fileGroupField } from '../files/downloadLimits';
+import { maximumFileSizeField } from '../files/fileSize';
 import { notInTools } from '../form/fields';
 import { changedAll, count, number, toggle, trimmed, type ValuesOf } from '../form/form';
 import { isToolRun } from '../engine/nodeRun';
@@ -48,7 +48,7 @@ export const fileFields = changedAll(notInTools, {
 		help: 'The name of the output binary field to put the thumbnail in',
 		default: 'thumbnail',
 	}),
-	files: fileGroupField,
+	maximumFileSize: maximumFileSizeField,
 });
 
 /** The fields of a wait, in the form of either node. */
@@ -68,13 +68,13 @@ export function toWantedFiles(
 	context: IExecuteFunctions,
 	{ download, binaryProperty, options }: WaitValues,
 ) {
-	const { downloadThumbnail, thumbnailProperty, fileName, files } = options;
+	const { downloadThumbnail, thumbnailProperty, fileName, maximumFileSize } = options;
 	const isTool = isToolRun(context);
 	const video = download && !isTool ? binaryProperty : undefined;
 	const thumbnail = downloadThumbnail && !isTool ? thumbnailProperty : undefined;
 	checkFieldName(binaryProperty, 'Put Output File in Field');
 	checkFieldName(thumbnailProperty, 'Put Thumbnail in Field', thumbnail && video);
-	return { fields: { video, thumbnail }, fileName, limits: files };
+	return { fields: { video, thumbnail }, fileName, maximumFileSize };
 }
 
 function checkFieldName(name: string, label: string, taken?: string): void {

@@ -118,46 +118,37 @@ export async function withProgress<T>(
  * @param sendText Writes to the chat.
  */
 export function pollProgress(context: IExecuteFunctions, sendText: (text: string) => void) {
-	const { clock } = openedRun(context);
+	const { clock, withoutSecrets, hint } = openedRun(context);
 	let latest: readonly TaskPoll[] = [];
 	let beganAtMs = Infinity;
 	let last = { state: '', atMs: -Infinity };
 
-	function take(polls: readonly TaskPoll[]): void {
-		latest = polls;
-		const elapsedMs = Math.max(...polls.map((each) => each.elapsedMs));
-		beganAtMs = Math.min(beganAtMs, clock.now() - elapsedMs);
-	}
-
-	/** The line as it is now; also sends it, with `ifNew` only if it says something else than the last one. */
-	function report(ifNew: boolean, note = '', lost: ReadonlySet<string> = new Set()): string {
+	/** Sends the line as it is now, if the last one is that old; without an age, if it said something else. */
+	function report(minAgeMs?: number, note = '', lost: ReadonlySet<string> = new Set()): string {
 		const nowMs = clock.now();
-		const summary = pollSummary(latest, nowMs - beganAtMs, lost);
-		const line = openedRun(context).withoutSecrets(`${summary}${note}`);
+		const elapsedMs = Math.max(0, ...latest.map((each) => each.elapsedMs));
+		beganAtMs = Math.min(beganAtMs, nowMs - elapsedMs);
 		const state = `${pollSummary(latest, 0, lost)}${note}`;
-		if (!ifNew || state !== last.state) {
-			last = { state, atMs: nowMs };
-			context.sendMessageToUI(line);
-			context.logger.debug(line, { node: context.getNode().name });
-			// The chat renders Markdown: a single line break would join the lines.
-			sendText(`${line}\n\n`);
-		}
+		const line = withoutSecrets(`${pollSummary(latest, nowMs - beganAtMs, lost)}${note}`);
+		const isNew = minAgeMs === undefined ? state !== last.state : nowMs - last.atMs >= minAgeMs;
+		if (latest.length === 0 || !isNew) return line;
+		last = { state, atMs: nowMs };
+		context.sendMessageToUI(line);
+		context.logger.debug(line, { node: context.getNode().name });
+		// The chat renders Markdown: a single line break would join the lines.
+		sendText(`${line}\n\n`);
 		return line;
-	}
-
-	function reportAfter(intervalMs: number): void {
-		if (latest.length > 0 && clock.now() - last.atMs >= intervalMs) report(false);
 	}
 
 	return {
 		/** A task has changed. Throttled to one line per interval. */
 		update: (polls: readonly TaskPoll[]) => {
-			take(polls);
-			reportAfter(MIN_INTERVAL_MS);
+			latest = polls;
+			report(MIN_INTERVAL_MS);
 		},
 		/** The node is still polling. */
 		remind: () => {
-			reportAfter(REMINDER_MS);
+			report(REMINDER_MS);
 		},
 		/**
 		 * Polling, or this step of it, has ended. `note` follows the progress; of the `lost` tasks, or of an item without
@@ -165,9 +156,9 @@ export function pollProgress(context: IExecuteFunctions, sendText: (text: string
 		 */
 		finish: (polls: readonly TaskPoll[], note = '', lost: ReadonlySet<string> = new Set()) => {
 			if (polls.length === 0) return;
-			take(polls);
+			latest = polls;
 			// The download of the files may have taken longer than polling.
-			openedRun(context).hint(report(true, note, lost), lost.size === 0 ? 'info' : 'warning');
+			hint(report(undefined, note, lost), lost.size === 0 ? 'info' : 'warning');
 		},
 	};
 }

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { withoutUndefined } from '../../client/json';
-import { counted } from '../../client/values';
+import { counted, isBlank } from '../../client/values';
 import { pollResult } from '../../client/video/poll/result';
 import { hasVideo, type TaskReport } from '../../client/video/taskState';
 import type { TaskPoll } from '../../client/video/poll/task';
@@ -26,13 +26,7 @@ export interface Delivered {
 	readonly error?: Error | undefined;
 	/** What the service said when it was asked for another URL. */
 	readonly report?: TaskReport | undefined;
-	/** Whether there is a file of which something may be missing. */
-	readonly isUnverified?: boolean;
 }
-
-/** What is said of a video that is not proven to be whole. */
-export const UNVERIFIED =
-	'Neither the file nor its host says where it ends, so it may be cut. The task stays open';
 
 /** Services forget their tasks, and keep the files longer. */
 const FORGOTTEN =
@@ -73,6 +67,11 @@ export async function openRecords(context: IExecuteFunctions, polls: readonly Ta
 	}
 	if (known.size > 0) hint(`${counted(known.size, 'video')} ${FORGOTTEN}`);
 	return {
+		/** What was asked for; undefined where the ledger does not know it, or has several videos with this ID. */
+		promptOf: (taskId: string) => {
+			const [prompt, ...others] = new Set(ownOf(taskId).map((row) => row['prompt']));
+			return others.length > 0 || isBlank(prompt) ? undefined : prompt;
+		},
 		/** The polls. A task that the service does not know any more is still completed if its row has the video. */
 		polls: polls.map((poll) => known.get(poll) ?? poll),
 		/**
@@ -119,10 +118,9 @@ function resultRow(
 	const latest = pollResult(report ? { ...poll, report } : poll);
 	const { task_id, video_url, reason, error_message } = latest;
 	const isHere = deliveries.every(({ ending }) => ending === 'completed');
-	const isUnverified = deliveries.some((each) => each.isUnverified);
-	const isDone = reason === undefined && isHere && !isUnverified;
+	const isDone = reason === undefined && isHere;
 	const { error } = deliveries.find((each) => each.error) ?? {};
-	const problem = isUnverified ? UNVERIFIED : error && errorLine(error);
+	const problem = error && errorLine(error);
 	const names = deliveries.map(({ item }) => Object.values(item.binary ?? {})[0]?.fileName);
 	const now = new Date().toISOString();
 	const isFinal = isDone || reason === 'failed';

@@ -131,7 +131,7 @@ export const ENGINE_POINTS: readonly Point[] = [
 	{
 		n: 3,
 		name: 'an own key in IExecuteData.metadata reaches its run, also from saved data',
-		usedBy: ['leave', 'restOf', 'isRest'],
+		usedBy: ['leave', 'restOf', 'isRest', 'hasRestsAhead'],
 		observe: async (n8n) => {
 			const marks: unknown[] = [];
 			const ran = await n8n.run({
@@ -176,7 +176,10 @@ export const ENGINE_POINTS: readonly Point[] = [
 	{
 		n: 5,
 		name: 'resultData.runData has the runs of other nodes, with source and pairedItem',
-		usedBy: ['runDataOf', 'runsOf', 'sourceOf', 'runIndexOf'],
+		usedBy: [
+			...['runDataOf', 'runsOf', 'sourceOf', 'runIndexOf'],
+			...['itemsAt', 'sourcesOf', 'toRef', 'toRefs', 'ranBehind'],
+		],
 		observe: async (n8n) => {
 			let seen: unknown;
 			await n8n.run({

@@ -6,7 +6,6 @@ import type { Point } from '../point';
 
 const NODES = 'n8n-nodes-base/dist/nodes';
 const LOOP = `${NODES}/SplitInBatches/SplitInBatches.node.js`;
-const MERGE = `${NODES}/Merge/Merge.node.js`;
 /** The descriptions of n8n's nodes: some of their classes load modules that jest cannot load. */
 const DESCRIPTIONS = 'n8n-nodes-base/dist/types/nodes.json';
 const AI_TOOLS = 'n8n/dist/tool-generation/ai-tools.js';
@@ -184,54 +183,20 @@ export const FORM_POINTS: readonly Point[] = [
 		engine2: 'not asked',
 	},
 	{
-		n: 29,
-		name: 'Merge 3 has the modes and options that the rules about drawings know',
-		usedBy: ['PASSING', 'JOINING'],
-		observe: (n8n) => {
-			const type = typeOf(n8n, MERGE, 3.2);
-			return [
-				valuesOf(type, 'mode'),
-				valuesOf(type, 'combineBy'),
-				valuesOf(type, 'joinMode'),
-				type.properties.find(({ name }) => name === 'mode')?.default,
-			];
-		},
-		expected: [
-			['append', 'combine', 'combineBySql', 'chooseBranch'],
-			['combineByFields', 'combineByPosition', 'combineAll'],
-			['keepMatches', 'keepNonMatches', 'keepEverything', 'enrichInput1', 'enrichInput2'],
-			'append',
-		],
-		without: {
-			modules: {
-				[MERGE]: () => ({
-					Merge: class {
-						readonly getNodeType = () => ({ description: description() });
-					},
-				}),
-			},
-		},
-		lost: [[], [], [], undefined],
-		engine2: 'not asked',
-	},
-	{
 		n: 32,
-		name: 'Wait and Send and Wait have the options by which the rules know that somebody answers',
-		usedBy: ['asksPerson', 'hasTimeLimit'],
+		name: 'Wait has the options by which the agent knows that somebody answers',
+		usedBy: ['asksPerson'],
 		observe: (n8n) => {
 			const type = n8n
 				.load<readonly INodeTypeDescription[]>(DESCRIPTIONS)
 				.find(({ name }) => name === 'wait')!;
-			return [
-				['webhook', 'form'].every((each) => valuesOf(type, 'resume').includes(each)),
-				type.properties.some(({ name }) => name === 'limitWaitTime'),
-			];
+			return ['webhook', 'form'].every((each) => valuesOf(type, 'resume').includes(each));
 		},
-		expected: [true, true],
+		expected: true,
 		without: {
 			modules: { [DESCRIPTIONS]: () => [description({ name: 'wait' })] },
 		},
-		lost: [false, false],
+		lost: false,
 		engine2: 'not asked',
 	},
 ];

@@ -171,6 +171,8 @@ const FILTER = {
 	],
 };
 
+const DRAWING = { Video: { main: [[{ node: 'Next', type: 'main', index: 0 }]] } };
+
 /** The points of n8n's server: its modules are loaded, with others in place of the database. */
 export const SERVER_POINTS: readonly Point[] = [
 	{
@@ -203,8 +205,8 @@ export const SERVER_POINTS: readonly Point[] = [
 	},
 	{
 		n: 7,
-		name: 'a Retry has the mode retry, and retryOf in its hooks; a sub-workflow has parentExecution',
-		usedBy: ['executionOf', 'canLeave'],
+		name: 'a Retry has the mode retry, and retryOf and the drawing in its hooks; a sub-workflow has parentExecution',
+		usedBy: ['executionOf', 'canLeave', 'isFollowed'],
 		observe: async (n8n) => {
 			const { ExecutionLifecycleHooks } = n8n.load<typeof N8nCore>('n8n-core');
 			const { createRunExecutionData } = n8n.load<typeof N8nWorkflow>('n8n-workflow');
@@ -218,7 +220,7 @@ export const SERVER_POINTS: readonly Point[] = [
 			const hooks = new ExecutionLifecycleHooks(
 				executionMode as 'retry',
 				'8',
-				{ nodes: [] } as never,
+				{ nodes: [], connections: DRAWING } as never,
 				retryOf,
 			);
 			let seen: unknown;
@@ -227,9 +229,9 @@ export const SERVER_POINTS: readonly Point[] = [
 				nodes: {
 					Video: (context) => {
 						const { hooks: own } = context.additionalData as {
-							hooks?: { retryOf?: string };
+							hooks?: { retryOf?: string; workflowData?: { connections: object } };
 						};
-						seen = own?.retryOf;
+						seen = [own?.retryOf, own?.workflowData?.connections];
 						return [[]];
 					},
 				},
@@ -245,18 +247,22 @@ export const SERVER_POINTS: readonly Point[] = [
 			const called = getRunData({ id: 'w2', nodes: [trigger] }, undefined, PARENT);
 			return [executionMode, seen, called.executionData.parentExecution];
 		},
-		expected: ['retry', '7', { executionId: '7', workflowId: 'w1', shouldResume: true }],
+		expected: [
+			'retry',
+			['7', DRAWING],
+			{ executionId: '7', workflowId: 'w1', shouldResume: true },
+		],
 		without: {
 			context: ({ additionalData }) => ({
 				additionalData: { ...additionalData, hooks: {} },
 			}),
 			modules: { [ADDITIONAL_DATA]: () => ({ getRunData: () => ({ executionData: {} }) }) },
 		},
-		lost: ['retry', undefined, undefined],
+		lost: ['retry', [undefined, undefined], undefined],
 		engine2: {
 			instead: [
 				'retry',
-				undefined,
+				[undefined, undefined],
 				{ executionId: '7', workflowId: 'w1', shouldResume: true },
 			],
 		},

@@ -1,9 +1,10 @@
 import type { SavedError } from '../../errors';
 import { messageOf } from '../../http/errorBody';
-import type { JsonValue } from '../../json';
-import { counted, isBlank } from '../../values';
+import { withoutContent } from '../../fileTypes';
+import { mapValues, type JsonValue } from '../../json';
+import { isBlank, shown } from '../../values';
 import { ofService } from '../tasks';
-import type { TaskReport } from '../taskState';
+import { FILES, type TaskReport } from '../taskState';
 import { aboutTask, toTenths, type TaskPoll } from './task';
 
 /** Result of polling a task: the service's own fields (spec 2.10) and ours. */
@@ -23,7 +24,7 @@ export interface PollResult extends TaskReport {
 export function pollResult(poll: TaskPoll): PollResult {
 	const { taskId, history, elapsedMs, outcome, report, lastError } = poll;
 	const result = {
-		...(report && ofService(report)),
+		...(report && withoutFiles(ofService(report))),
 		task_id: taskId,
 		status: report?.status ?? (outcome === undefined ? 'unknown' : ''),
 		...(outcome !== undefined && outcome !== 'completed' && { reason: outcome }),
@@ -41,6 +42,14 @@ export function pollResult(poll: TaskPoll): PollResult {
 	return withWords(result, outcome === undefined ? cause : words[outcome]);
 }
 
+/** The fields of a report without the files that its data: URLs contain. */
+export function withoutFiles(report: TaskReport): TaskReport {
+	const fields = mapValues({ ...report }, (value, name) =>
+		FILES.includes(name) && typeof value === 'string' ? withoutContent(value) : value,
+	);
+	return { ...report, ...fields };
+}
+
 /** The result with our words about it, which never take the place of those of the service. */
 export function withWords(result: PollResult, words: string | undefined): PollResult {
 	const name = isBlank(result.error_message) ? 'error_message' : 'explanation';
@@ -51,8 +60,26 @@ function lineOf({ message, details }: SavedError): string {
 	return details.serviceMessage === undefined ? message : `${message}: ${details.serviceMessage}`;
 }
 
+/** What has become of a video as a line for a chat, without words of the service. */
+export function videoLine(item: Readonly<Record<string, unknown>>): string {
+	const { task_id, video_url, reason } = item;
+	if (typeof video_url === 'string' && /^https?:/i.test(video_url))
+		return `The video is ready: ${video_url}`;
+	const texts = { failed: 'The video failed', download: 'The video is ready, without its file' };
+	const known = Object.entries(texts).find(([name]) => name === reason)?.[1];
+	return known ?? `The video is not finished: task ${shown(task_id)}`;
+}
+
+/** What a summary says of tasks, by how they ended. */
+const WORDS = [
+	['completed', 'finished'],
+	['failed', 'failed'],
+	['timeout', 'not finished in time'],
+	['generating', 'generating'],
+] as const;
+
 /**
- * Progress as a line of text: `2 of 5 videos finished, 1 failed, 2 generating, after 80 s`. Each video is counted once.
+ * Progress as a line of text: `8 finished, 2 failed, 1 not finished in time, after 600 s`. Each video is counted once.
  *
  * A chat shows it: so it has no words of the service.
  *
@@ -64,16 +91,13 @@ export function pollSummary(
 	elapsedMs: number,
 	lost: ReadonlySet<string> = new Set(),
 ): string {
-	const words = polls.map(({ taskId, outcome }) => {
-		if (outcome === undefined && !lost.has(taskId)) return 'generating';
-		return outcome === 'completed' && !lost.has(taskId) ? 'finished' : 'failed';
+	const endings = polls.map(({ taskId, outcome }) => {
+		if (outcome === 'timeout') return outcome;
+		return lost.has(taskId) || outcome === 'refused' ? 'failed' : (outcome ?? 'generating');
 	});
-	const count = (word: string) => words.filter((each) => each === word).length;
-	return [
-		`${count('finished')} of ${counted(polls.length, 'video')} finished`,
-		...['failed', 'generating'].flatMap((word) => {
-			return count(word) === 0 ? [] : `${count(word)} ${word}`;
-		}),
-		`after ${Math.round(elapsedMs / 1000)} s`,
-	].join(', ');
+	const parts = WORDS.flatMap(([ending, words]) => {
+		const count = endings.filter((each) => each === ending).length;
+		return count > 0 || ending === 'completed' ? `${count} ${words}` : [];
+	});
+	return [...parts, `after ${Math.round(elapsedMs / 1000)} s`].join(', ');
 }

@@ -1,0 +1,201 @@
+// @seconds 30
+import type { INode } from 'n8n-workflow';
+
+import { failureOf, outputItems } from '../../lab/n8n/execution';
+import type { WorkflowRef } from '../../lab/n8n/N8nClient';
+import type { ChatMessage } from '../../nodes/client/chat/types';
+import { drawn, node, withSubNodes, workflow } from './support/buildWorkflow';
+import { call, results, startScriptedModel, type ScriptedModel } from './support/scriptedModel';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+
+const LANGCHAIN = '@n8n/n8n-nodes-langchain';
+
+let session: Session;
+let model: ScriptedModel;
+
+beforeAll(async () => {
+	session = await startSession();
+	model = await startScriptedModel();
+	const data = { baseUrl: model.url, apiKey: 'demo-key' };
+	await session.client.createCredential({ name: 'Model', type: 'agentVideoApi', data });
+}, SET_UP_LIMIT_MS);
+
+afterAll(async () => {
+	await model.stop();
+	await session.stop();
+}, RUN_LIMIT_MS);
+
+beforeEach(() => {
+	model.replyWith((messages) => `Re: ${String(messages.at(-1)!.content)}`);
+});
+
+const user = (content: string) => ({ role: 'user', content });
+const says = (content: string) => ({ role: 'assistant', content });
+const sent = () => model.requests.map(({ messages }) => messages);
+
+/** Items with a session key and a text, given as `key: text`. */
+const itemsOf = (...lines: readonly string[]) =>
+	node('Items', 'n8n-nodes-base.code', 2, {
+		parameters: {
+			jsCode: `return ${JSON.stringify(
+				lines.map((line) => {
+					const [key, text] = line.split(': ');
+					return { json: { key, text } };
+				}),
+			)};`,
+		},
+	});
+const simpleMemory = (): readonly [INode, string] => [
+	node('Memory', `${LANGCHAIN}.memoryBufferWindow`, 1.3, {
+		parameters: { sessionIdType: 'customKey', sessionKey: '={{ $json.key }}' },
+	}),
+	'ai_memory',
+];
+const START = node('Start', 'n8n-nodes-base.manualTrigger', 1);
+const answer = (parameters: object = {}, more: object = {}) => ({
+	...node('Answer', 'n8n-nodes-agent-video.chatCompletion', 1, {
+		parameters: { prompt: '={{ $json.text }}', ...parameters },
+		credential: 'Model',
+	}),
+	...more,
+});
+
+/** A chat with Simple Memory. n8n keeps its texts by workflow and key. */
+async function importChat(items: INode, chat: INode): Promise<WorkflowRef> {
+	const base = workflow('Memory node', [START, items, chat]);
+	return await session.client.importWorkflow(withSubNodes(base, 'Answer', [simpleMemory()]));
+}
+
+async function run(ref: WorkflowRef) {
+	const { client } = session;
+	return await client.waitForExecution(await client.run(ref, 'Start'));
+}
+
+it(
+	'Simple Memory keeps a conversation for the session key of each item, across executions',
+	async () => {
+		const items = itemsOf('ada: one', 'bob: two', 'ada: three');
+		const ref = await importChat(items, answer({ systemMessage: 'Be brief' }));
+		const execution = await run(ref);
+		expect(failureOf(execution)).toBe('');
+		expect(outputItems(execution, 'Answer').map(({ json }) => json['output'])).toStrictEqual([
+			'Re: one',
+			'Re: two',
+			'Re: three',
+		]);
+		const first = { role: 'system', content: 'Be brief' };
+		expect(sent()).toStrictEqual([
+			[first, user('one')],
+			[first, user('two')],
+			[first, user('one'), says('Re: one'), user('three')],
+		]);
+		expect(failureOf(await run(ref))).toBe('');
+		const texts = ['one', 'three', 'one'].flatMap((text) => [user(text), says(`Re: ${text}`)]);
+		expect(sent().at(-1)).toStrictEqual([first, ...texts, user('three')]);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'with Retry On Fail a turn is there once',
+	async () => {
+		let failures = 1;
+		model.replyWith((messages) => {
+			const { content } = messages.at(-1)!;
+			return content === 'two' && failures-- > 0 ? undefined : `Re: ${String(content)}`;
+		});
+		const once = { options: { retries: { values: { retries: 0 } } } };
+		const tried = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
+		const ref = await importChat(itemsOf('ada: one', 'ada: two'), answer(once, tried));
+		expect(failureOf(await run(ref))).toBe('');
+		expect(sent().at(-1)).toStrictEqual([user('one'), says('Re: one'), user('two')]);
+	},
+	RUN_LIMIT_MS,
+);
+
+it.each([
+	[
+		'a memory of its own as well',
+		{ memory: 'key', memoryKey: 'k' },
+		'ada: one',
+		/Memory is set, but/,
+	],
+	['no session key', {}, ': one', /sub-node Memory – Key parameter is empty/],
+])(
+	'%s is an error before anything is paid',
+	async (_name, parameters, line, message) => {
+		const ref = await importChat(itemsOf(line), answer(parameters));
+		expect(failureOf(await run(ref))).toMatch(message);
+		expect(model.requests).toHaveLength(0);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'what AI Agent has kept in the same memory node is read, without its tool calls',
+	async () => {
+		model.replyWith((messages, tools) => {
+			if (tools.length === 0) return 'Yes';
+			return results(messages).length > 0
+				? 'It is 2'
+				: [call('c1', 'Calculator', { input: '1 + 1' })];
+		});
+		const agent = node('Agent', `${LANGCHAIN}.agent`, 3.1, {
+			parameters: { promptType: 'define', text: 'How much is it?' },
+		});
+		const base = workflow('Shared', [
+			START,
+			itemsOf('ada: Sure?'),
+			agent,
+			answer({ prompt: 'Sure?' }),
+		]);
+		const [memory, type] = simpleMemory();
+		const shared = { ...memory, parameters: { ...memory.parameters, sessionKey: 'shared' } };
+		const chatModel = node('Model', 'n8n-nodes-agent-video.agentVideoChatModel', 1, {
+			credential: 'Model',
+		});
+		const under = withSubNodes(base, 'Agent', [
+			[chatModel, 'ai_languageModel'],
+			[node('Calculator', `${LANGCHAIN}.toolCalculator`, 1), 'ai_tool'],
+			[shared, type],
+		]);
+		const links = ['Agent', 'Answer'].map((name) => ({ node: name, type, index: 0 }));
+		const connections = { ...under.connections, Memory: { [type]: [links] } };
+		const ref = await session.client.importWorkflow({
+			...under,
+			connections,
+		});
+		expect(failureOf(await run(ref))).toBe('');
+		const last: readonly ChatMessage[] = sent().at(-1)!;
+		expect(last).toStrictEqual([user('How much is it?'), says('It is 2'), user('Sure?')]);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'as a tool, which n8n gives no inputs, it answers without a memory node',
+	async () => {
+		model.replyWith((messages, tools) => {
+			if (tools.length === 0) return 'From the tool';
+			return results(messages).length > 0 ? 'Done' : [call('c1', 'Answer', { prompt: 'Hi' })];
+		});
+		const tool = node('Answer', 'n8n-nodes-agent-video.chatCompletionTool', 1, {
+			parameters: { prompt: "={{ $fromAI('prompt', `What is wanted`, 'string') }}" },
+			credential: 'Model',
+		});
+		const agent = node('Agent', `${LANGCHAIN}.agent`, 3.1, {
+			parameters: { promptType: 'define', text: 'Go' },
+		});
+		const chatModel = node('Model', 'n8n-nodes-agent-video.agentVideoChatModel', 1, {
+			credential: 'Model',
+		});
+		const flow = withSubNodes(drawn('Tool', [START, agent], { Start: [['Agent']] }), 'Agent', [
+			[chatModel, 'ai_languageModel'],
+			[tool, 'ai_tool'],
+		]);
+		expect(failureOf(await run(await session.client.importWorkflow(flow)))).toBe('');
+		const [result] = results(sent().at(-1)!);
+		expect(result!.content).toContain('From the tool');
+	},
+	RUN_LIMIT_MS,
+);

@@ -1,0 +1,313 @@
+/** Which call an item that has reached Agent with Tools belongs to, with n8n's own item linking. */
+import {
+	createRunExecutionData,
+	Workflow,
+	WorkflowDataProxy,
+	type INodeExecutionData,
+	type INodeTypes,
+	type IPairedItemData,
+	type IRunData,
+	type ISourceData,
+	type ITaskData,
+} from 'n8n-workflow';
+
+import type { Arrival } from '../../nodes/FunctionCallingAgent/arrival';
+import { matchItems } from '../../nodes/FunctionCallingAgent/matching';
+import type { Call } from '../../nodes/FunctionCallingAgent/state';
+import { toRef } from '../../nodes/shared/engine/runs';
+
+const AGENT = 'Agent';
+const TYPE = 'n8n-nodes-agent-video.functionCallingAgent';
+const TYPES: Readonly<Record<string, string>> = {
+	Agent: TYPE,
+	Other: TYPE,
+	Loop: 'n8n-nodes-base.splitInBatches',
+	Code: 'n8n-nodes-base.code',
+	Start: 'n8n-nodes-base.manualTrigger',
+};
+const nodes = ['Start', 'Questions', AGENT, 'Other', 'Loop', 'Code', 'Set', 'Both'].map((name) => ({
+	...{ id: name, name, type: TYPES[name] ?? 'n8n-nodes-base.set', typeVersion: 1 },
+	...{ position: [0, 0] as [number, number], parameters: {} },
+}));
+const type = { description: { group: [], properties: [] } };
+const nodeTypes = { getByNameAndVersion: () => type } as unknown as INodeTypes;
+
+const envelope = (id: string) => ({ id, tool: 'weather', round: 1, conversation: 0 });
+type Link = INodeExecutionData['pairedItem'];
+/** An item that still has the `tool_call` of a call. */
+const carries = (id: string, link?: Link): INodeExecutionData => ({
+	json: { tool_call: envelope(id) },
+	...(link === undefined ? {} : { pairedItem: link }),
+});
+/** An item without it. */
+const item = (link?: Link): INodeExecutionData =>
+	link === undefined ? { json: { degrees: 4 } } : { json: { degrees: 4 }, pairedItem: link };
+const TO_QUESTION: IPairedItemData = { item: 0, sourceOverwrite: { previousNode: 'Questions' } };
+
+/** The output of a run, as `node run/output`. */
+function from(text: string): ISourceData {
+	const [, previousNode = '', run, output] = /^(\w+) (\d+)\/(\d+)$/.exec(text)!;
+	return { previousNode, previousNodeRun: Number(run), previousNodeOutput: Number(output) };
+}
+
+/** A run of a node: what it got, and the items of each output. */
+type Run = readonly [
+	node: string,
+	sources: readonly string[],
+	outputs: INodeExecutionData[][],
+	error?: string,
+];
+
+const ASKED: readonly Run[] = [
+	['Start', [], [[item()]]],
+	['Questions', ['Start 0/0'], [[item(0)]]],
+];
+/** A run of the agent that sends calls to the first of two tools, or to each its own. */
+const sends = (ids: string, source = 'Questions 0/0'): Run => [
+	AGENT,
+	[source],
+	[[], [], ...ids.split(' / ').map((each) => each.split(' ').map((id) => carries(id, 0)))],
+];
+const answers: Run = [AGENT, ['Set 0/0'], [[item(TO_QUESTION)]]];
+
+/** What the items of the last run are for the agent, of whose calls those with these IDs are open. */
+function matched(runs: readonly Run[], open: string) {
+	const runData: IRunData = {};
+	for (const [node, sources, main, error] of runs)
+		(runData[node] ??= []).push({
+			...{ startTime: 0, executionTime: 0, executionIndex: 0, source: sources.map(from) },
+			data: { main },
+			...(error === undefined ? {} : { error: new Error(error) }),
+		} as unknown as ITaskData);
+	const last = runs.at(-1)![0];
+	const source = from(`${last} ${runData[last]!.length - 1}/0`);
+	const workflow = new Workflow({ id: 't', nodes, connections: {}, active: false, nodeTypes });
+	const execution = createRunExecutionData({ resultData: { runData } });
+	const proxy = new WorkflowDataProxy(workflow, execution, 0, 0, AGENT, [], {}, 'manual', {});
+	const places = (runData[AGENT] ?? []).flatMap(({ data }, run) =>
+		(data?.['main'] ?? []).flatMap((items, output) =>
+			(items ?? []).map(({ json }, index) => ({
+				place: `${run}/${output}/${index}`,
+				id: (json['tool_call'] as { id?: string } | undefined)?.id,
+			})),
+		),
+	);
+	const arrival: Arrival = {
+		...{ runs: runData, source, name: AGENT, nodes: workflow.nodes },
+		isOwn: (output) => output >= 2,
+		items: runData[last]!.at(-1)!.data!['main']![toRef(source).output]!,
+		linkedItem: (node, index) => {
+			try {
+				const { $getPairedItem } = proxy.getDataProxy();
+				return $getPairedItem(node, source, { item: index }) ?? undefined;
+			} catch {
+				return undefined;
+			}
+		},
+	};
+	const calls = open.split(' ').flatMap((id) => {
+		const place = places.findLast((each) => each.id === id)?.place;
+		return place === undefined ? [] : ({ record: { id, place } } as Call);
+	});
+	return matchItems(arrival, calls).map(({ kind, calls: meant, error }) =>
+		[kind, ...meant.map(({ record }) => record.id), error?.message].filter(Boolean).join(' '),
+	);
+}
+
+const branch = (...items: INodeExecutionData[]): Run => ['Set', ['Agent 0/2'], [items]];
+const code = (...items: INodeExecutionData[]): Run => ['Code', ['Agent 0/2'], [items]];
+
+test.each<[name: string, runs: readonly Run[], open: string, expected: string[]]>([
+	['an item of a trigger is a question', ASKED, '', ['question']],
+	[
+		'an answer that leads back is a question',
+		[...ASKED, sends('a'), branch(item(0)), answers, ['Both', ['Agent 1/0'], [[item(0)]]]],
+		'',
+		['question'],
+	],
+	[
+		'the one call: whatever comes back is its result',
+		[...ASKED, sends('a'), branch(item(), item(7), item(TO_QUESTION), carries('x'))],
+		'a',
+		['result a', 'result a', 'result a', 'result a'],
+	],
+	['its result is there: late', [...ASKED, sends('a'), branch(item(0))], '', ['late']],
+	[
+		'by item linking',
+		[...ASKED, sends('a b'), branch(item(1), item(0))],
+		'a b',
+		['result b', 'result a'],
+	],
+	[
+		'by tool_call',
+		[...ASKED, sends('a b'), branch(carries('b'), carries('a'), carries('b'))],
+		'a b',
+		['result b', 'result a', 'result b'],
+	],
+	[
+		'by both, of which one may be missing',
+		[...ASKED, sends('a b'), branch(carries('b', 1), item(0))],
+		'a b',
+		['result b', 'result a'],
+	],
+	['they differ: lost', [...ASKED, sends('a b'), branch(carries('b', 0))], 'a b', ['lost b a']],
+	['neither: lost', [...ASKED, sends('a b'), branch(item())], 'a b', ['lost a b']],
+	[
+		'linked to both, as Aggregate does: lost',
+		[...ASKED, sends('a b'), branch(item([{ item: 0 }, { item: 1 }]))],
+		'a b',
+		['lost a b'],
+	],
+	[
+		'linked to both, with tool_call',
+		[...ASKED, sends('a b'), branch(carries('b', [{ item: 0 }, { item: 1 }]))],
+		'a b',
+		['result b'],
+	],
+	[
+		'without a link where one of the calls of the run has its result: lost',
+		[...ASKED, sends('a b'), branch(item())],
+		'b',
+		['lost b'],
+	],
+	[
+		'without a link, of a run that has sent the other call to another tool',
+		[...ASKED, sends('a / b'), branch(item())],
+		'a b',
+		['result a'],
+	],
+	[
+		'a call that has its result, beside an open one: late',
+		[...ASKED, sends('a b'), branch(carries('a'), item(0), item(1))],
+		'b',
+		['late', 'late', 'result b'],
+	],
+	[
+		'a link past the agent counts as none',
+		[...ASKED, sends('a b'), branch(item(TO_QUESTION))],
+		'a b',
+		['lost a b'],
+	],
+	[
+		'tool_call of a call that is not on the ways counts as none',
+		[
+			...ASKED,
+			sends('a'),
+			branch(item(0)),
+			sends('b', 'Set 0/0'),
+			['Both', ['Agent 1/2'], [[carries('a', 0)]]],
+		],
+		'b',
+		['result b'],
+	],
+	[
+		'behind a Code node that got several items links count as none',
+		[...ASKED, sends('a b'), code(item(0), item(1), carries('b', 0))],
+		'a b',
+		['lost a b', 'lost a b', 'result b'],
+	],
+	[
+		'behind one that got one item they count',
+		[
+			...ASKED,
+			sends('a / b'),
+			code(item(0)),
+
+			['Set', ['Agent 0/3'], [[item(0)]]],
+			['Both', ['Code 0/0', 'Set 0/0'], [[item({ item: 0 }), item({ item: 0, input: 1 })]]],
+		],
+		'a b',
+		['result a', 'result b'],
+	],
+	[
+		'a node that fails and passes the call on: its error',
+		[...ASKED, sends('a'), ['Set', ['Agent 0/2'], [[carries('a', 0)]], 'too late']],
+		'a',
+		['result a too late'],
+	],
+	[
+		'rows from outside that a Merge has put beside a result are no question',
+		[
+			...ASKED,
+			sends('a'),
+			branch(item(0)),
+			['Both', ['Set 0/0', 'Questions 0/0'], [[item(0), item({ item: 0, input: 1 })]]],
+		],
+		'a',
+		['lost a', 'lost a'],
+	],
+	[
+		'a result that Loop Over Items hands out again is late, and a question behind it is one',
+		[
+			...ASKED,
+			sends('a'),
+			['Loop', ['Agent 0/2'], [[item(0)]]],
+			answers,
+			[
+				'Loop',
+				['Questions 0/0'],
+				[[item({ item: 0, sourceOverwrite: from('Loop 0/0') }), item(0)]],
+			],
+		],
+		'',
+		['late', 'question'],
+	],
+	[
+		'there more questions than have come in are lost: links written by hand lead past the agent',
+		[
+			...ASKED,
+			sends('a'),
+			['Loop', ['Agent 0/2'], [[item(0)]]],
+			answers,
+			['Loop', ['Questions 0/0'], [[item(TO_QUESTION), item(0)]]],
+		],
+		'',
+		['lost', 'lost'],
+	],
+	[
+		'there an item without a link is lost: it may be either',
+		[
+			...ASKED,
+			sends('a'),
+			['Loop', ['Agent 0/2'], [[item(0)]]],
+			answers,
+			['Loop', ['Questions 0/0'], [[item()]]],
+		],
+		'',
+		['lost'],
+	],
+	[
+		'an earlier call of Loop Over Items in a branch is late',
+		[
+			...ASKED,
+			sends('a'),
+			['Loop', ['Agent 0/2'], [[item(0)]]],
+			sends('b', 'Loop 0/0'),
+			[
+				'Loop',
+				['Agent 1/2'],
+				[[item({ item: 0, sourceOverwrite: from('Loop 0/0') }), item(0), item()]],
+			],
+		],
+		'b',
+		['late', 'result b', 'result b'],
+	],
+	[
+		'another agent in the branch links its answer to the call',
+		[
+			...ASKED,
+			sends('a b'),
+			['Other', ['Agent 0/2'], [[], [], [carries('c', 0), carries('d', 1)]]],
+			['Set', ['Other 0/2'], [[carries('c', 0), carries('d', 1)]]],
+			[
+				'Other',
+				['Set 0/0'],
+				[[1, 0].map((at) => item({ item: at, sourceOverwrite: from('Agent 0/2') }))],
+			],
+		],
+		'a b',
+		['result b', 'result a'],
+	],
+])('%s', (_name, runs, open, expected) => {
+	expect(matched(runs, open)).toStrictEqual(expected);
+});
