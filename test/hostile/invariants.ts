@@ -57,7 +57,6 @@ function leaksOf({ outcome, printed, toFileHost }: Seen, way: Way): string[] {
 		errors: [outcome.error, error, runs.map((each) => each.error)],
 		hints: runs.map(({ hints, metadata }) => [hints, metadata]),
 		'failed items': outcome.items.filter(({ json }) => json['error'] !== undefined),
-		console: outcome.messages,
 		log: printed,
 		'the file host': toFileHost,
 	};

@@ -105,7 +105,7 @@ const errorsOf = (items: readonly INodeExecutionData[] = []) =>
 	items.map(({ json: { error, message } }) => `${String(error)}: ${String(message)}`);
 
 test('the file comes out of the node that creates the video, with the fields of both', async () => {
-	const { outputs, messages } = await run(['a'], {
+	const { outputs, hints } = await run(['a'], {
 		parameters: parametersOf({ pricePerSecond: 0.1 }),
 	});
 	const [item] = outputs[0]!;
@@ -128,7 +128,7 @@ test('the file comes out of the node that creates the video, with the fields of 
 	});
 	expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4']);
 	expect(item!.pairedItem).toStrictEqual({ item: 0 });
-	expect(messages.at(-1)).toMatch(/^1 finished, after \d s$/);
+	expect(hints.at(-1)).toMatch(/^1 finished, after \d s$/);
 	expect(tables.rows).toMatchObject([
 		{ task_id: 'task-a', status: 'done', file_name: 'task-a.mp4', finished_at: DATE },
 	]);
@@ -287,10 +287,10 @@ describe('several videos', () => {
 });
 
 test('a dry run of all items waits for nothing', async () => {
-	const { outputs, messages } = await run(['a'], { parameters: parametersOf({ dryRun: true }) });
+	const { outputs, hints } = await run(['a'], { parameters: parametersOf({ dryRun: true }) });
 	expect(Object.keys(outputs[0]![0]!.json)).toStrictEqual(['request', 'adjustments']);
 	expect(server.requests).toHaveLength(0);
-	expect(messages).toStrictEqual([]);
+	expect(hints.filter((hint) => hint.includes('finished'))).toStrictEqual([]);
 });
 
 test.each([

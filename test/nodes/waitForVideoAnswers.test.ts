@@ -119,7 +119,10 @@ describe('without any good answer', () => {
 	])('%s fail the node, as a wrong key does', async (_name, odd, message, remedy) => {
 		const tasks = { a: [odd], b: [odd] };
 		const { status, error, outputs } = await wait(tasks);
-		expect({ status, message: error?.message }).toStrictEqual({ status: 'error', message });
+		expect({ status, message: error?.message }).toStrictEqual({
+			status: 'error',
+			message: `${message}. Retry polls again, free of charge`,
+		});
 		expect(error!.description).toMatch(remedy);
 		expect(error!.description).toContain('Tasks not finished: a, b');
 		expect(outputs.flat()).toHaveLength(0);

@@ -384,7 +384,7 @@ describe('Ask Once', () => {
 		});
 		// The service's word for it.
 		expect(d!.json).toMatchObject({ task_id: 'd', status: 'unknown', history: '' });
-		expect(result.messages.at(-1)).toMatch(/^1 finished, 1 failed, 2 generating, after \d s/);
+		expect(result.hints.at(-1)).toMatch(/^1 finished, 1 failed, 2 generating, after \d s/);
 	});
 
 	test('a video that is generating does not fail the node, whatever is connected', async () => {

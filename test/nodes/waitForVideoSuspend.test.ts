@@ -174,9 +174,9 @@ test('Execute step polls in place, because n8n would not resume the node', async
 	expect(outputs.map(idsOf)).toStrictEqual([['a'], []]);
 });
 
-test('the console of a manual run has the progress and the time of the next poll', async () => {
-	const { messages } = await suspend({ items: ids('a', 'b') });
-	expect(messages.at(-1)).toMatch(/^0 finished, 2 generating, after \d s, next poll in 6\d s$/);
+test('a hint has the progress and the time of the next poll', async () => {
+	const { hints } = await suspend({ items: ids('a', 'b') });
+	expect(hints.at(-1)).toMatch(/^0 finished, 2 generating, after \d s, next poll in 6\d s$/);
 });
 
 test('Always Output Data adds no empty item', async () => {

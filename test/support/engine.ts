@@ -102,8 +102,8 @@ export interface RunResult {
 	readonly error:
 		(Error & { readonly description?: string; readonly httpCode?: string }) | undefined;
 	readonly chunks: readonly StructuredChunk[];
-	/** Messages that the nodes sent to the browser's console. */
-	readonly messages: readonly string[];
+	/** Messages below the outputs of all nodes. */
+	readonly hints: readonly string[];
 	readonly run: IRun;
 	/** Resumes a waiting execution from its saved data, as another process would; or retries a failed one. */
 	resume(execution?: EnvironmentOptions['execution']): Promise<RunResult>;
@@ -257,7 +257,7 @@ async function executeAlone(
 	options: EnvironmentOptions,
 ): Promise<INodeExecutionData[][]> {
 	const data = { main: [inputItems(options)] };
-	const { executionId: _id, hooks: _hooks, ...additional } = additionalData(options, [], []);
+	const { executionId: _id, hooks: _hooks, ...additional } = additionalData(options, []);
 	const context = new ExecuteContext(
 		workflow,
 		node,
@@ -305,9 +305,8 @@ async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunR
 		},
 	});
 	const chunks: StructuredChunk[] = [];
-	const messages: string[] = [];
 	const engine = new WorkflowExecute(
-		additionalData(options, chunks, messages) as never,
+		additionalData(options, chunks) as never,
 		modeOf(drawn),
 		data,
 	);
@@ -322,7 +321,9 @@ async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunR
 		outputs: itemsOf(runData[start]?.at(-1)),
 		error: error as RunResult['error'],
 		chunks,
-		messages,
+		hints: Object.values(runData)
+			.flat()
+			.flatMap(({ hints = [] }) => hints.map(({ message }) => message)),
 		run,
 		resume: async (execution = options.execution) => {
 			const saved = JSON.parse(JSON.stringify(run.data)) as IRunExecutionData;
@@ -433,7 +434,6 @@ function stubType(nodes: readonly (INode & { readonly work?: StubWork })[]): INo
 function additionalData(
 	{ credential, streaming, execution, tables = dataTables(), onChunk }: EnvironmentOptions,
 	chunks: StructuredChunk[],
-	messages: string[],
 ) {
 	const hooks = new ExecutionLifecycleHooks('manual', '1', {} as never);
 	hooks.addHandler('sendChunk', (chunk) => {
@@ -448,9 +448,6 @@ function additionalData(
 			: { executionTimeoutTimestamp: execution.timeLimitMs }),
 		executeWorkflow: tables.executeWorkflow,
 		variables: {},
-		sendDataToUI: (_type: string, { messages: said }: { messages: string[] }) => {
-			messages.push(...said);
-		},
 		streamingEnabled: streaming === true,
 		instanceBaseUrl: 'http://localhost/',
 		restApiUrl: 'http://localhost/rest',

@@ -101,7 +101,7 @@ const REMINDER_MS = 20_000;
 /** Reports the progress of polling to a person. */
 export type Progress = ReturnType<typeof pollProgress>;
 
-/** Runs `work` with its progress in the browser's console, in n8n's log, and in the chat or the streaming webhook if there is one. */
+/** Runs `work` with its progress in the chat or the streaming webhook, if there is one, and at its end below the output. */
 export async function withProgress<T>(
 	context: IExecuteFunctions,
 	work: (progress: Progress) => Promise<T>,
@@ -112,8 +112,7 @@ export async function withProgress<T>(
 }
 
 /**
- * Progress lines in the browser's console, where n8n shows the messages of a manual run, in n8n's log at the level debug, and
- * in the chat if there is one. The last line of a step is also a hint below the output.
+ * Progress lines in the chat, if there is one. The last line of a step is a hint below the output.
  *
  * @param sendText Writes to the chat.
  */
@@ -133,8 +132,6 @@ export function pollProgress(context: IExecuteFunctions, sendText: (text: string
 		const isNew = minAgeMs === undefined ? state !== last.state : nowMs - last.atMs >= minAgeMs;
 		if (latest.length === 0 || !isNew) return line;
 		last = { state, atMs: nowMs };
-		context.sendMessageToUI(line);
-		context.logger.debug(line, { node: context.getNode().name });
 		// The chat renders Markdown: a single line break would join the lines.
 		sendText(`${line}\n\n`);
 		return line;
