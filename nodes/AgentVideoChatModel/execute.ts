@@ -9,12 +9,13 @@ import { sendChat, type SendOptions } from '../client/chat/sendChat';
 import { callProblem, closeCalls, splitCalls, toReplay } from '../client/chat/toolCalls';
 import { restoreReplies } from '../client/chat/restoreReplies';
 
-import type {
-	ChatCompletion,
-	ChatMessage,
-	ChatRequest,
-	ToolCall,
-	Usage,
+import {
+	endOf,
+	type ChatCompletion,
+	type ChatMessage,
+	type ChatRequest,
+	type ToolCall,
+	type Usage,
 } from '../client/chat/types';
 import { formOf, judge } from '../client/chat/verdict';
 import { settled, valueOf } from '../client/concurrency';
@@ -157,7 +158,8 @@ export function chatModel(
 			const sent = await chat(request);
 			// Who reads a page sees how far it goes; a workflow, or a parser, would take it for whole.
 			const isShown = isKnown !== undefined && !own.includes(ANSWER_TOOL);
-			const isCut = isShown && formOf(sent, 'model', hasTools) === 'cut';
+			const isLength = endOf(sent.choices[0]!.finish_reason) === 'length';
+			const isCut = isShown && isLength && formOf(sent, 'model', hasTools) === 'cut';
 			const completion = judge(
 				isCut ? withCutMark(sent) : sent,
 				isCut ? 'reply' : 'model',

@@ -797,7 +797,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/chat#isOfVisitor',
 		'shared/chat#keyOf',
 		'shared/chat#recall',
-		'shared/chat#replyFields',
 		'shared/wait#notCreated',
 		'shared/wait#refusedCreation',
 		'client/video/poll#pollSummary',

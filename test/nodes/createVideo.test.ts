@@ -62,6 +62,7 @@ test('the request has the defaults of the model, and the output is the task', as
 					status: 'queued',
 					model: 'video-m1',
 					request: server.requests[0]!.body,
+					output: 'The video is not finished: task task-1',
 				},
 				pairedItem: { item: 0 },
 			},

@@ -62,6 +62,7 @@ test('a model chosen from the list has the form of its row, and the request has 
 		status: 'queued',
 		model: 'acme-pro',
 		request: PRO_DEFAULTS,
+		output: 'The video is not finished: task task-1',
 	});
 });
 

@@ -140,7 +140,7 @@ describe.each(['chatCompletion', 'functionCallingAgent'])('%s in a chat that str
 		script = (response) => {
 			events(response, [DELTA]);
 		};
-		expect(await live()).toStrictEqual(['Half']);
+		expect(await live()).toStrictEqual(['Half', ' […]\n\n']);
 		expect(server.requests).toHaveLength(1);
 	});
 

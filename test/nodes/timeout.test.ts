@@ -173,7 +173,9 @@ test('a status poll that never ends is named without an option: Wait for Video h
 		drip(response, `${HEAD}\r\n`, ' ');
 	};
 	const { error } = await run('waitForVideo', { taskId: 't' }, { maximumWait: 3 });
-	expect(error!.message).toBe('The service took too long to answer a status poll');
+	expect(error!.message).toBe(
+		'The service took too long to answer a status poll. Retry polls again, free of charge',
+	);
 	expect(error!.description).not.toContain('under Options');
 });
 

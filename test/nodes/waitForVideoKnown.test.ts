@@ -128,7 +128,7 @@ describe('the key is rejected while one video is generating', () => {
 
 	test('the error that fails the node names each task by its outcome, with the videos', async () => {
 		const { error, outputs } = await wait();
-		expect(error!.message).toBe(FAILURE.badKey);
+		expect(error!.message).toContain(`${FAILURE.badKey}. `);
 		expect(error!.description).toContain(NAMED);
 		expect(outputs.flat()).toHaveLength(0);
 	});
@@ -235,7 +235,7 @@ describe('errors of the service without a type', () => {
 		'a 404 with the JSON %j of another server fails the node',
 		async (body) => {
 			answers = { a: [[404, body]] };
-			expect((await wait()).error!.message).toBe(FAILURE.notFound);
+			expect((await wait()).error!.message).toContain(`${FAILURE.notFound}. `);
 		},
 	);
 });

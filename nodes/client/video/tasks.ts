@@ -1,4 +1,4 @@
-import { isCanceled, requestError, ServiceError } from '../errors';
+import { isCanceled, requestError, ServiceError, type AdviceCode } from '../errors';
 import { isDataUrl } from '../fileTypes';
 import { bodyError, readJsonObject, send } from '../http/request';
 import {
@@ -15,6 +15,11 @@ import type { HttpPort } from '../ports';
 import { isBlank, shown } from '../values';
 import type { VideoRequest } from './fields';
 import { FILES, hasVideo, TASK_IDS, tasksIn, urlIn, type TaskReport } from './taskState';
+
+/** What would pay a second time where the task has been created. */
+const TRY_AGAIN: ReadonlySet<string> = new Set<AdviceCode>([
+	...(['checkConnection', 'findProxy', 'raiseTimeout', 'tryLater'] as const),
+]);
 
 /** A longer task ID is none: it would not fit into a line of a table or of an error. */
 const MAX_ID = 1_000;
@@ -49,7 +54,10 @@ export async function createVideo(
 		// A canceled request may have reached the service, like one whose connection broke.
 		if (error.details.outcomeUnknown !== true && !isCanceled(error)) throw error;
 		const message = `${error.message}; the task may have been created`;
-		const advice = [...(isCanceled(error) ? error.advice : []), 'checkTask'] as const;
+		const advice = [
+			...error.advice.filter((each) => !TRY_AGAIN.has(each)),
+			'checkTask',
+		] as const;
 		throw error.with({ outcomeUnknown: true }, { message, advice });
 	}
 }
