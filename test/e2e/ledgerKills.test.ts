@@ -227,7 +227,7 @@ it(
 	async () => {
 		// The third creation is rejected once: n8n tries the node again, and is killed in this try.
 		emulator.faults.add(
-			{ kind: 'status', status: 409, path: CREATIONS, skip: 2 },
+			{ kind: 'status', status: 402, path: CREATIONS, skip: 2 },
 			{ kind: 'holdBody', path: CREATIONS, skip: 4, count: 9 },
 		);
 		const id = await begin('retryOnFail');

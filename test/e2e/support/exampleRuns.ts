@@ -391,7 +391,7 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		]);
 
 		for (const [prompt, reason] of [
-			['A fail-task', 'The video could not be generated'],
+			['A fail-task', 'The video failed'],
 			['A forbidden-word', 'moderation'],
 		] as const) {
 			const failed = await upload(prompt);
