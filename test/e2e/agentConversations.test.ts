@@ -263,8 +263,10 @@ it(
 		);
 		await client.activate(ref);
 		const lines = await streamWebhook(`${n8n.url}/webhook/agent`, { question: 'Weather?' });
-		const round = ['begin', 'item', 'end'];
-		expect(lines.map(({ type }) => type)).toStrictEqual([...round, ...round]);
+		expect(lines.map(({ type }) => type)).toStrictEqual([
+			...['begin', 'item', 'end'],
+			...['begin', 'item', 'item', 'end'],
+		]);
 		expect(chatText(lines)).toBe('\n\n> Running weather\n\n\n\n> Finished weather\n\nDone.');
 	},
 	RUN_LIMIT_MS,
