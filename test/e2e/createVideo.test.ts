@@ -1,4 +1,4 @@
-// @seconds 45
+// @seconds 220
 import axios from 'axios';
 import type { INode } from 'n8n-workflow';
 
@@ -7,6 +7,7 @@ import { postWebhook } from '../../lab/n8n/postWebhook';
 import type { Workflow } from '../../lab/n8n/workflow';
 import { drawn, node, workflow } from './support/buildWorkflow';
 import { draw } from './support/drawAgent';
+import { POLLS, until } from './support/ledger';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 
 const CREATE = 'n8n-nodes-agent-video.createVideo';
@@ -299,25 +300,38 @@ describe('a batch of which some fail, with default settings', () => {
 	);
 
 	it.each([1, 5])(
-		'20 rows with a moderated, a failed and a lost one: one Retry brings all others, nothing twice (Concurrency %d)',
+		'20 rows with a moderated, a failed, a slow and a lost one: one Retry brings all others, nothing twice (Concurrency %d)',
 		async (concurrency) => {
-			const list = Array.from({ length: 20 }, (_, index) => `lake number ${index + 1}.`);
+			const list = Array.from(
+				{ length: 20 },
+				(_, index) => `lake ${index + 1} of night ${concurrency}.`,
+			);
 			list[11] = 'a fail-task';
 			const at = (index: number) => ({ path: PATH, contains: list[index]! });
 			const faults = session.emulator.faults;
-			faults.add({ kind: 'status', status: 409, count: 2, ...at(6) });
+			faults.add({ kind: 'status', status: 409, ...at(6) });
 			faults.add({ kind: 'reset', ...at(13) });
 			const options = { batching: { values: { concurrency } } };
 			const listed = rows(list.map((prompt) => ({ prompt })));
 			const drawing = workflow(`Night ${concurrency}`, [
-				...[start, listed, creating({ options }), wait, next],
+				...[start, listed, creating({ options })],
+				...[{ ...wait, parameters: { options: { maximumWait: 1 } } }, next],
 			]);
-			const { client } = session;
-			const failed = await runAll(drawing);
+			const { client, emulator } = session;
+			const running = runAll(drawing);
+			// One takes longer than Maximum Wait.
+			const slow = () => emulator.tasks.all.find(({ video }) => video.prompt === list[1]);
+			await until(() => slow() !== undefined);
+			const contains = slow()!.id;
+			const fields = { status: 'processing', video_url: '' };
+			faults.add({ kind: 'set', path: POLLS, contains, fields, count: 99 });
+			const failed = await running;
+			faults.clear();
+			faults.add({ kind: 'status', status: 409, ...at(6) });
 			expect(failureOf(failed)).toMatch(
 				/Create: 2 of 20 videos failed: item 6 \(Content moderation .*\), item 13 \(The connection .*\)\. \d were not sent\. 1\d have gone on: .*Retry creates only what is missing, and pays only for that/,
 			);
-			expect(failureOf(failed)).toMatch(/Wait: 1 of 1\d videos failed: task-\w+ /);
+			expect(failureOf(failed)).toMatch(/Wait: 2 of 1\d videos failed: task-\w+ /);
 			const retried = await client.waitForExecution(await client.retry(failed.id));
 			expect(files(retried, 'Next')).toHaveLength(17);
 			expect(failureOf(retried)).toMatch(/Create: 2 of \d videos failed: item 6 .*item 13 /);
