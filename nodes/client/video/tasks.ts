@@ -18,7 +18,10 @@ import { FILES, hasVideo, TASK_IDS, tasksIn, urlIn, type TaskReport } from './ta
 
 /** What would pay a second time where the task has been created. */
 const TRY_AGAIN: ReadonlySet<string> = new Set<AdviceCode>([
-	...(['checkConnection', 'findProxy', 'raiseTimeout', 'tryLater'] as const),
+	'checkConnection',
+	'findProxy',
+	'raiseTimeout',
+	'tryLater',
 ]);
 
 /** A longer task ID is none: it would not fit into a line of a table or of an error. */
