@@ -169,6 +169,19 @@ describe('a key that another execution has', () => {
 		expect(table.rows().map(({ status }) => status)).toStrictEqual(['open']);
 	});
 
+	test('claimed by one that was killed beside a video: it goes at once, as nobody needs it', async () => {
+		const { own, insert, table, sent, clock } = world();
+		await insert({ status: 'claimed', token: 't', call: '0 k killed killed' });
+		await insert({ status: 'open', task_id: 'theirs' });
+		const owner = own();
+		const call = owner.ask(0, 'k');
+		await owner.open([call]);
+		expect(clock.now()).toBe(START_MS);
+		await owner.close();
+		expect(sent).toStrictEqual([]);
+		expect(table.rows().map(({ status }) => status)).toStrictEqual(['open']);
+	});
+
 	test('claimed and without a token, as a person leaves it: never removed, and nothing of us stays', async () => {
 		const { own, insert, table, sent, send } = world();
 		await insert({ status: 'claimed', token: '' });

@@ -116,7 +116,9 @@ export async function claimKeys<T>(
 				const own = rivals.findLast((row) => row['call'] === call.call && isClaim(row));
 				const isLate = clock.now() >= deadlineMs;
 				const others = ofLock.map(mainRowOf).filter((row) => row !== own);
-				dead.push(...others.filter((row) => isClaim(row) && isDead(row)));
+				const hasVideo = typeof decision === 'object' && decision.use.state !== 'sent';
+				// Beside a video nobody needs a claim: its owner, if it lives, finds the video when it begins again.
+				dead.push(...others.filter((row) => isClaim(row) && (hasVideo || isDead(row))));
 				// Somebody may have removed it between the write and the read.
 				if (decision === 'claim' && written.has(call) && isLate)
 					throw new Error('it does not return the claim that was written');
@@ -134,7 +136,7 @@ export async function claimKeys<T>(
 						clock.now() - Date.parse(main['sent_at'] as string) <=
 						ANSWER_MS
 					);
-					if (decision.use.state !== 'sent') outcomes.set(call, { value: made });
+					if (hasVideo) outcomes.set(call, { value: made });
 					else if (isLate || isOld) outcomes.set(call, { error: keyInUse(main) });
 					// A kill may have left the row of a call beside that of its answer.
 					if (taskIdOf(main) !== '')
