@@ -45,6 +45,17 @@ module.exports = {
 			globalSetup: '<rootDir>/test/e2e/support/globalSetup.ts',
 			globalTeardown: '<rootDir>/test/e2e/support/globalTeardown.ts',
 		},
+		// What takes long and changes seldom: before a release and weekly.
+		{
+			...base,
+			displayName: 'release',
+			testMatch: [
+				'<rootDir>/test/release/**/*.test.ts',
+				'<rootDir>/test/e2e/ledgerKills.test.ts',
+			],
+			globalSetup: '<rootDir>/test/e2e/support/globalSetup.ts',
+			globalTeardown: '<rootDir>/test/e2e/support/globalTeardown.ts',
+		},
 		{
 			...base,
 			displayName: 'faults',

@@ -11,7 +11,8 @@ import { N8N_HOME } from '../paths';
 import { startProgram, type Program } from '../services/startProgram';
 import { newUserFolder } from './userFolder';
 
-const START_LIMIT_MS = 120_000;
+/** A shared machine may be twenty times slower. */
+const START_LIMIT_MS = 240_000;
 
 /**
  * Paths and the statuses that they answer with when n8n is ready. `/healthz` does so before the database is ready. A
@@ -52,7 +53,7 @@ export interface N8n extends Program {
 /**
  * Starts the lab's n8n on the loopback address, by default with the built package installed. It stops when this process ends.
  *
- * @throws Error if the port is taken; with the end of n8n's log if it exits or is not ready after two minutes.
+ * @throws Error if the port is taken; with the end of n8n's log if it exits or is not ready after four minutes.
  */
 export async function startN8n(options: N8nOptions = {}): Promise<N8n> {
 	const { withPackage = true } = options;
@@ -121,7 +122,7 @@ async function launch(settings: N8nProcess, options: N8nOptions): Promise<N8n> {
 
 /** Whether n8n answers all of these paths with their statuses. */
 async function isReady(url: string, statuses: Readonly<Record<string, number>>): Promise<boolean> {
-	const options = { proxy: false, timeout: 2_000, validateStatus: () => true } as const;
+	const options = { proxy: false, timeout: 10_000, validateStatus: () => true } as const;
 	for (const [path, status] of Object.entries(statuses)) {
 		const answer = await axios.get(`${url}/${path}`, options).catch(() => undefined);
 		if (answer?.status !== status) return false;

@@ -82,7 +82,7 @@ test('the job that may publish checks out, installs and builds nothing: it takes
 	expect(job).toContain('needs: pack');
 	expect(job).toMatch(/^ {4}environment: npm$/m);
 	expect(job).not.toContain('container:');
-	expect(jobs.get('pack')).toContain('needs: check');
+	expect(jobs.get('pack')).toContain('needs: [check, release-tests]');
 	const version = readFileSync(join(ROOT, '.nvmrc'), 'utf8').trim();
 	expect(job).toContain(`node-version: ${version}`);
 });

@@ -9,7 +9,7 @@ import { Running } from '../../../lab/services/Running';
 import { sharedN8nUrl } from './sharedN8n';
 
 /** Milliseconds to start n8n and what a test file needs beside it, on a busy machine. */
-export const SET_UP_LIMIT_MS = 5 * 60_000;
+export const SET_UP_LIMIT_MS = 8 * 60_000;
 /** Milliseconds for a workflow to run. */
 export const RUN_LIMIT_MS = 2 * 60_000;
 

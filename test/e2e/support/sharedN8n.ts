@@ -24,9 +24,13 @@ export async function serveSharedN8n(): Promise<void> {
 	const n8nOf = (worker: string) => {
 		const n8n = byWorker.get(worker) ?? startN8n().then((started) => running.keep(started));
 		byWorker.set(worker, n8n);
+		// The next file tries again.
+		n8n.catch(() => byWorker.delete(worker));
 		return n8n;
 	};
 	const server = createServer(({ url = '' }, response) => {
+		// A connection that is kept may be closed at the moment of the next request.
+		response.setHeader('Connection', 'close');
 		n8nOf(url).then(
 			(n8n) => response.end(n8n.url),
 			(error: unknown) => response.writeHead(500).end(String(error)),

@@ -10,8 +10,8 @@ import { openChat } from '../../lab/browser/openChat';
 import { openEditor } from '../../lab/browser/openEditor';
 import { startBrowser } from '../../lab/browser/startBrowser';
 import { ROOT } from '../../lab/paths';
-import { BROWSER_LIMIT_MS, inPage } from './support/inPage';
-import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from './support/session';
+import { BROWSER_LIMIT_MS, inPage } from '../e2e/support/inPage';
+import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from '../e2e/support/session';
 
 let session: Session;
 let browser: Browser;

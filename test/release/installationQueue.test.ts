@@ -8,18 +8,18 @@ import { startQueue, type Queue, type Worker } from '../../lab/n8n/startQueue';
 import { freePort } from '../../lab/services/freePort';
 import { Running } from '../../lab/services/Running';
 import { startEmulator } from '../../emulator/startEmulator';
-import { node, workflow } from './support/buildWorkflow';
+import { node, workflow } from '../e2e/support/buildWorkflow';
 import {
 	MARK,
 	onCommunityNodes,
 	PACKAGE,
 	packTwoVersions,
 	type TwoVersions,
-} from './support/communityNodes';
-import { BROWSER_LIMIT_MS } from './support/inPage';
-import { until } from './support/ledger';
-import { startPackageRegistry, type PackageRegistry } from './support/packageRegistry';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, showProgress } from './support/session';
+} from '../e2e/support/communityNodes';
+import { BROWSER_LIMIT_MS } from '../e2e/support/inPage';
+import { until } from '../e2e/support/ledger';
+import { startPackageRegistry, type PackageRegistry } from '../e2e/support/packageRegistry';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, showProgress } from '../e2e/support/session';
 
 /** The hint of an error about an empty prompt, which the second version has with a mark: it tells which code a worker runs. */
 const MESSAGE = 'Enter a text, or an expression that returns one for every item';

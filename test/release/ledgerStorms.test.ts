@@ -25,9 +25,9 @@ import {
 	until,
 	VIDEOS,
 	videosWorkflow,
-} from './support/ledger';
-import { SHORT_INTERVALS, startQueueSession } from './support/queueSession';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+} from '../e2e/support/ledger';
+import { SHORT_INTERVALS, startQueueSession } from '../e2e/support/queueSession';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from '../e2e/support/session';
 
 const STORMS = Number(process.env['STORMS'] ?? 4);
 /** Executions at the same moment. */

@@ -7,17 +7,17 @@ import { failureOf, outputItems } from '../../lab/n8n/execution';
 import { N8nClient, type WorkflowRef } from '../../lab/n8n/N8nClient';
 import { startN8n, type N8n } from '../../lab/n8n/startN8n';
 import { Running } from '../../lab/services/Running';
-import { node, workflow } from './support/buildWorkflow';
+import { node, workflow } from '../e2e/support/buildWorkflow';
 import {
 	MARK,
 	onCommunityNodes,
 	PACKAGE,
 	packTwoVersions,
 	type TwoVersions,
-} from './support/communityNodes';
-import { BROWSER_LIMIT_MS } from './support/inPage';
-import { startPackageRegistry, type PackageRegistry } from './support/packageRegistry';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, showProgress } from './support/session';
+} from '../e2e/support/communityNodes';
+import { BROWSER_LIMIT_MS } from '../e2e/support/inPage';
+import { startPackageRegistry, type PackageRegistry } from '../e2e/support/packageRegistry';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, showProgress } from '../e2e/support/session';
 
 /** A text of the first version that the second one has with a mark: it tells which code n8n runs. */
 const TEXT = 'Ask a model, an application or a workflow';

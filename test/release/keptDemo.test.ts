@@ -14,8 +14,8 @@ import { failureOf, outputItems } from '../../lab/n8n/execution';
 import { N8nClient, type WorkflowRef } from '../../lab/n8n/N8nClient';
 import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
 import { ROOT } from '../../lab/paths';
-import { node, workflow } from './support/buildWorkflow';
-import { showProgress } from './support/session';
+import { node, workflow } from '../e2e/support/buildWorkflow';
+import { showProgress } from '../e2e/support/session';
 
 const LIMIT_MS = 5 * 60_000;
 const READY = 'Press Ctrl+C';
