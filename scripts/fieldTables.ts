@@ -5,6 +5,9 @@ import type {
 	INodeTypeDescription,
 } from 'n8n-workflow';
 
+/** Whether a person can see it; what the form keeps of misplaced values is disabled as well. */
+const isShown = ({ disabledOptions }: INodeProperties) => disabledOptions === undefined;
+
 type Row = readonly [field: string, byDefault: string, description: string];
 
 /** The tables of a node: its form, and its collection of options. */
@@ -14,7 +17,8 @@ type Tables = readonly (readonly [heading: string, rows: readonly Row[]])[];
 type Form = Pick<INodeTypeDescription, 'displayName' | 'properties'>;
 
 function tablesOf({ properties }: Form): Tables {
-	const isForm = ({ type }: INodeProperties) => type !== 'collection' && type !== 'notice';
+	const isForm = (property: INodeProperties) =>
+		!['collection', 'notice'].includes(property.type) && isShown(property);
 	const collections = properties.filter(({ type }) => type === 'collection');
 	return [
 		['', rows(properties.filter(isForm))],
@@ -86,10 +90,9 @@ export function fieldTables(node: Form, nodes: readonly Form[]): string {
 
 /** The display names of all fields, including nested ones. */
 export function fieldNames(properties: readonly INodeProperties[]): readonly string[] {
-	return properties.flatMap((property) => [
-		property.displayName,
-		...fieldNames(nestedFields(property)),
-	]);
+	return properties
+		.filter(isShown)
+		.flatMap((property) => [property.displayName, ...fieldNames(nestedFields(property))]);
 }
 
 function nestedFields({ type, options = [] }: INodeProperties): INodeProperties[] {

@@ -23,6 +23,9 @@ export interface FilledForm {
 	readonly shown: INodeParameters;
 }
 
+/** Whether a person sees it: what the form keeps of misplaced values is disabled. */
+const isSeen = ({ disabledOptions }: INodeProperties) => disabledOptions === undefined;
+
 type Values = Record<string, NodeParameterValueType>;
 
 /** Fills the form of a node until every field that it can show and every choice of a list has been used at least once. */
@@ -58,9 +61,11 @@ export function shownParameters(owner: FormOwner, saved: INodeParameters): INode
 /** The values in these parameters that the list of their field does not offer, each with the name of the field. */
 export function unsupportedValues(owner: FormOwner, saved: INodeParameters): readonly string[] {
 	const shown = shownParameters(owner, saved);
-	const visible = owner.properties.filter((property) =>
-		NodeHelpers.displayParameter(shown, property, nodeOf(owner), describe(owner)),
-	);
+	const visible = owner.properties
+		.filter(isSeen)
+		.filter((property) =>
+			NodeHelpers.displayParameter(shown, property, nodeOf(owner), describe(owner)),
+		);
 	return unofferedValues(visible, shown);
 }
 
@@ -111,7 +116,7 @@ const describe = (owner: FormOwner) => owner as unknown as INodeTypeDescription;
 /** Values of a list of fields, so many that every value that can be shown is in at least one of them. */
 function filledForms(properties: readonly INodeProperties[], owner: FormOwner): readonly Values[] {
 	const fields = properties
-		.filter(({ type }) => type !== 'notice')
+		.filter((property) => property.type !== 'notice' && isSeen(property))
 		.map((property) => ({ property, candidates: candidates(property, properties, owner) }));
 	const isShown = (property: INodeProperties, values: Values) =>
 		NodeHelpers.displayParameter(

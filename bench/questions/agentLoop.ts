@@ -45,7 +45,7 @@ export const withBranch =
 			path,
 			[
 				webhook(path, 'lastNode'),
-				agentWithTools(shape, { tools: { tool: [TOOL] }, runCalls }),
+				agentWithTools(shape, { tools: { tool: [TOOL] }, options: { runCalls } }),
 				node('Calculate', 'n8n-nodes-base.set', 3.4, {
 					parameters: { mode: 'raw', jsonOutput: '={{ { "sum": $json.input.length } }}' },
 				}),

@@ -8,6 +8,7 @@ import {
 
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
 import { builderHint } from '../shared/form/fields';
+import { withStrays } from '../shared/form/misplaced';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './AgentVideoChatModel.node.json';
 import { supplyChatModel } from './execute';
@@ -31,7 +32,7 @@ export class AgentVideoChatModel implements INodeType {
 		outputNames: ['Model'],
 		builderHint: builderHint(hint),
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
-		properties: chatModelForm.properties,
+		properties: withStrays(chatModelForm.properties),
 	};
 
 	methods = { credentialTest, listSearch: chatListSearch };

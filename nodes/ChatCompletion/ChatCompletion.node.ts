@@ -8,6 +8,7 @@ import {
 
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
 import { builderHint } from '../shared/form/fields';
+import { withStrays } from '../shared/form/misplaced';
 import { openRun } from '../shared/run/run';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './ChatCompletion.node.json';
@@ -32,7 +33,7 @@ export class ChatCompletion implements INodeType {
 		usableAsTool: true,
 		builderHint: builderHint(hint),
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
-		properties: chatForm.properties,
+		properties: withStrays(chatForm.properties),
 	};
 
 	methods = { credentialTest, listSearch: chatListSearch };

@@ -26,13 +26,13 @@ export async function runChatCompletion(run: Run): Promise<INodeExecutionData[][
 		const node = await readMemoryNode(run, item, key);
 		return await inTurn.ask(item, node?.key ?? key, async () => {
 			const { asked, ...question } = readQuestion(run, item, values);
-			const { memoryMessages } = values.options;
+			const { memoryMessages, emptyReply } = values.options;
 			const { conversation, memory } = await (node?.recall(asked) ??
 				recall(run, key, memoryMessages, asked));
 			const asking = { ...values, ...question, sendText };
 			const request = { messages: conversation.messages, ...question.request };
 			const sent = await askForReply(run, request, 'reply', asking);
-			const mayBeEmpty = values.answeredBy === 'app' && values.emptyReply === 'output';
+			const mayBeEmpty = values.answeredBy === 'app' && emptyReply === 'output';
 			const reply = judge(sent, 'reply', mayBeEmpty, question.request.tools !== undefined);
 			// A reply with calls that the workflow has to run ends no turn.
 			const next = applyReply(conversation, reply, [], NO_LIMITS);

@@ -10,11 +10,12 @@ import {
 import { shownAs } from '../shared/chat/properties';
 import { readModelCodes } from '../shared/run/credential';
 import { builderHint, searchItems } from '../shared/form/fields';
+import { withStrays } from '../shared/form/misplaced';
 import { openRun } from '../shared/run/run';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './CreateVideo.node.json';
 import { createVideos } from './execute';
-import { valuesByModel, videoModelItems } from './modelProperties';
+import { REQUEST_PLACES, valuesByModel, videoModelItems } from './modelProperties';
 import { createVideoForm } from './properties';
 
 export class CreateVideo implements INodeType {
@@ -36,7 +37,7 @@ export class CreateVideo implements INodeType {
 		usableAsTool: true,
 		builderHint: builderHint(hint, ...valuesByModel),
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
-		properties: createVideoForm.properties,
+		properties: withStrays(createVideoForm.properties, REQUEST_PLACES),
 	};
 
 	methods = {

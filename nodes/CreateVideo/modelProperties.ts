@@ -194,3 +194,11 @@ export const valuesByModel: readonly string[] = [
 		return `${model.code}: ${fields.join(', ')}. ${references(model).properties[0]!.description}`;
 	}),
 ];
+
+/** Where the form has what a request calls otherwise. Not `mode`, whose values the host would list as actions. */
+export const REQUEST_PLACES = Object.fromEntries(
+	[
+		...REFERENCES.map(({ apiName }) => [apiName, 'references'] as const),
+		...VIDEO_FIELDS.map(({ apiName, key }) => [apiName, key] as const),
+	].filter(([name]) => name !== 'mode'),
+);

@@ -9,6 +9,7 @@ import {
 
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
 import { builderHint } from '../shared/form/fields';
+import { withStrays } from '../shared/form/misplaced';
 import { openRun } from '../shared/run/run';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './FunctionCallingAgent.node.json';
@@ -54,7 +55,7 @@ export class FunctionCallingAgent implements INodeType {
 		usableAsTool: undefined as never,
 		builderHint: builderHint(hint),
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
-		properties: agentForm.properties,
+		properties: withStrays(agentForm.properties),
 	};
 
 	methods = { credentialTest, listSearch: chatListSearch };

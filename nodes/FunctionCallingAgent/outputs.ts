@@ -90,7 +90,7 @@ export function emit(
 	const length = FIRST_TOOL + Math.max(0, ...counts);
 	const outputs = Array.from({ length }, (): INodeExecutionData[] => []);
 	const next = dueCalls(state).flatMap((calls) =>
-		calls[0]?.batch.settings?.runCalls === 'allAtOnce' ? calls : calls.slice(0, 1),
+		calls[0]?.batch.settings?.options.runCalls === 'allAtOnce' ? calls : calls.slice(0, 1),
 	);
 	const called = [...again, ...next];
 	// n8n makes values for all expressions first, which takes a fifth of the round.

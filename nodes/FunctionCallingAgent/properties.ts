@@ -117,13 +117,6 @@ export const agentForm = form({
 	...memoryFields,
 	...formatFields,
 	images: promptImagesField,
-	runCalls: choice('Run Tool Calls', {
-		choices: [
-			['One at a Time', 'oneAtATime', 'Also where a node of the branch loses item linking'],
-			['All of a Round at Once', 'allAtOnce', 'Faster; each node must keep item linking'],
-		],
-		default: 'oneAtATime',
-	}),
 	// Not Collect: a reply with tool calls is never shown in one piece.
 	...replyFields,
 	options: options({
@@ -139,6 +132,17 @@ export const agentForm = form({
 		maxCallsPerRound: count('Maximum Tool Calls per Round', {
 			help: 'Number of tool calls of one reply that run. The model is told that the others did not.',
 			default: 8,
+		}),
+		runCalls: choice('Run Tool Calls', {
+			choices: [
+				[
+					'One at a Time',
+					'oneAtATime',
+					'Also where a node of the branch loses item linking',
+				],
+				['All of a Round at Once', 'allAtOnce', 'Faster; each node must keep item linking'],
+			],
+			default: 'oneAtATime',
 		}),
 		...agentRequestFields,
 		memoryMessages: memoryMessagesField,

@@ -17,6 +17,9 @@ import { agentForm } from './properties';
 import { checkReturns, MAX_RETURNS } from './returns';
 import { readTools } from './tools';
 
+const NO_TOOLS =
+	'This agent has no tool, so it only answers. Add tools, or use Chat Completion, which does the same';
+
 /**
  * State of the node between its runs: the loop through the tool branches runs it once per tool result. Empty between two
  * batches. n8n saves it with the execution, so it is JSON.
@@ -41,7 +44,7 @@ export interface Batch {
 	 * Read once when it begins: in later runs of the node the input items differ. n8n evaluates them for its first item, and
 	 * they apply to all. Undefined if they are invalid: then every conversation has failed.
 	 */
-	readonly settings: Pick<FormValues, 'options' | 'streaming' | 'runCalls'> | undefined;
+	readonly settings: Pick<FormValues, 'options' | 'streaming'> | undefined;
 	readonly slots: readonly ConversationSlot[];
 }
 
@@ -89,8 +92,8 @@ export async function beginBatch(
 		// Before the fields: without a credential all of them fail.
 		openedRun(context).service();
 		const values = agentForm.read(context, slots[0]!.item);
-		const { options, streaming, runCalls } = values;
-		const settings = { options, streaming, runCalls };
+		const { options, streaming } = values;
+		const settings = { options, streaming };
 		checkReturns(returns);
 		const toolNodes = await readToolNodes(context);
 		for (const slot of slots) {
@@ -98,6 +101,7 @@ export async function beginBatch(
 			if ('value' in fields) Object.assign(slot, fields.value);
 			else failSlots(context, [slot], fields.error);
 		}
+		if (slots.every(({ tools }) => tools?.length === 0)) openedRun(context).hint(NO_TOOLS);
 		const needsBranches = slots.some(({ toolOutputs = 0 }) => toolOutputs > 0);
 		checkDrawings(context, needsBranches);
 		return { settings, slots };

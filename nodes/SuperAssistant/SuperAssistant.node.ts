@@ -8,6 +8,7 @@ import {
 
 import { chatListSearch, shownAs } from '../shared/chat/properties';
 import { builderHint } from '../shared/form/fields';
+import { withStrays } from '../shared/form/misplaced';
 import { openRun } from '../shared/run/run';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './SuperAssistant.node.json';
@@ -32,7 +33,7 @@ export class SuperAssistant implements INodeType {
 		usableAsTool: true,
 		builderHint: builderHint(hint),
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
-		properties: assistantForm.properties,
+		properties: withStrays(assistantForm.properties),
 	};
 
 	methods = { credentialTest, listSearch: chatListSearch };

@@ -8,6 +8,7 @@ import {
 
 import { entered } from '../shared/engine/form';
 import { builderHint } from '../shared/form/fields';
+import { withStrays } from '../shared/form/misplaced';
 import { openRun } from '../shared/run/run';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './WaitForVideo.node.json';
@@ -44,7 +45,7 @@ export class WaitForVideo implements INodeType {
 		usableAsTool: true,
 		builderHint: builderHint(hint),
 		credentials: [{ name: 'agentVideoApi', required: true, testedBy: 'testCredential' }],
-		properties: waitForm.properties,
+		properties: withStrays(waitForm.properties),
 	};
 
 	methods = { credentialTest };

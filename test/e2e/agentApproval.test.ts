@@ -185,7 +185,7 @@ it(
 				tools: ['book', 'cancel'],
 				nodes: [...first.nodes, ...second.nodes],
 				wires: { ...first.wires, ...second.wires },
-				parameters: { runCalls: 'allAtOnce' },
+				parameters: { options: { runCalls: 'allAtOnce' } },
 			},
 			['Approve', 'Decline'],
 		);
@@ -202,7 +202,7 @@ it(
 	async () => {
 		requests(agent.model, [ROME, OSLO]);
 		const { answers, execution, subjects } = await runApproved(
-			{ ...book(), parameters: { runCalls: 'allAtOnce' } },
+			{ ...book(), parameters: { options: { runCalls: 'allAtOnce' } } },
 			['Approve'],
 		);
 		expect(subjects).toStrictEqual(['book Rome?']);
@@ -228,7 +228,7 @@ it(
 				tools: ['book'],
 				nodes: [loop, ...nodes],
 				wires: { ...wires, book: [['Agent'], ['ask']] },
-				parameters: { runCalls: 'allAtOnce' },
+				parameters: { options: { runCalls: 'allAtOnce' } },
 			},
 			['Approve', 'Decline', 'Approve'],
 		);

@@ -68,7 +68,7 @@ it.each(['oneAtATime', 'allAtOnce'])(
 			tools: ['weather'],
 			nodes: [WEATHER],
 			wires: { weather: [['Agent']] },
-			parameters: { runCalls },
+			parameters: { options: { runCalls } },
 		});
 		expect(agent.toolResults()).toStrictEqual([
 			'{"degrees":4}',

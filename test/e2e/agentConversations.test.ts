@@ -83,7 +83,7 @@ it.each(['oneAtATime', 'allAtOnce'])(
 			nodes: [set('weather', '={{ { "was": $json.city } }}')],
 			wires: { weather: [['Agent']] },
 			questions: ['Rounds 2', 'Rounds 0', 'Rounds 1'],
-			parameters: { runCalls },
+			parameters: { options: { runCalls } },
 		});
 		expect(answers.map(({ output, rounds }) => [output, rounds])).toStrictEqual([
 			['after {"was":"20"},{"was":"21"}', 3],
@@ -218,7 +218,7 @@ it(
 				}),
 			],
 			wires: { weather: [['Agent']] },
-			parameters: { runCalls: 'allAtOnce' },
+			parameters: { options: { runCalls: 'allAtOnce' } },
 		});
 		expect(failureOf(execution)).toMatch(
 			/^Agent: Tool results came back without the link .* set Run Tool Calls to One at a Time/,

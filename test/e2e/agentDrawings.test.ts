@@ -408,7 +408,7 @@ describe.each([
 		async (name, row, { executionOrder = 'v1', runCalls }) => {
 			agent.looksUpCities();
 			const { tools = ['weather'], questions = ['Rome, Oslo'], answersAt = 'Answers' } = row;
-			const parameters = { runCalls };
+			const parameters = { options: { runCalls } };
 			const execution = await agent.runWorkflow(
 				draw(name, { ...row, tools, questions, executionOrder, parameters }),
 			);

@@ -33,7 +33,7 @@ afterAll(async () => {
 }, RUN_LIMIT_MS);
 
 const BACK = { weather: [['Agent']] };
-const ALL_AT_ONCE = { runCalls: 'allAtOnce' };
+const ALL_AT_ONCE = { options: { runCalls: 'allAtOnce' } };
 type OnError = 'continueRegularOutput' | 'continueErrorOutput';
 const onError = (each: INode, how: OnError): INode => ({ ...each, onError: how });
 const like = (pattern: RegExp) => expect.stringMatching(pattern) as string;
@@ -359,7 +359,7 @@ it.each([
 			questions: ['Rome, time:Oslo'],
 			nodes: [WEATHER, set('time', '{ "noon": true }')],
 			wires: { ...BACK, time: [['Agent']] },
-			parameters: { runCalls },
+			parameters: { options: { runCalls } },
 		});
 		const shown = hints(execution);
 		expect(shown[0]).toBe(waiting);
@@ -582,7 +582,7 @@ describe('results', () => {
 					}),
 				],
 				wires: BACK,
-				parameters: { runCalls },
+				parameters: { options: { runCalls } },
 			});
 			const requests = agent.model.requests.map(({ messages }) => messages);
 			const sent = requests.find((messages) => messages.length === 4) ?? [];
@@ -703,7 +703,7 @@ describe('results', () => {
 				questions: ['Rome, Oslo'],
 				nodes: [FAILING, ...nodes],
 				wires: { weather: [['Then']], ...wires },
-				parameters: { runCalls },
+				parameters: { options: { runCalls } },
 			});
 			expect(failureOf(execution)).toBe('');
 			const error = { error: like(/wait amount/i) };
@@ -742,7 +742,7 @@ describe('results', () => {
 				questions: ['Rome, Oslo', 'Athens'],
 				nodes: [noOp('weather')],
 				wires: BACK,
-				parameters: { runCalls },
+				parameters: { options: { runCalls } },
 				nodeSettings: { executeOnce: true },
 			});
 			expect(failureOf(execution)).toBe('');
@@ -765,7 +765,7 @@ describe('results', () => {
 				tools: ['weather'],
 				nodes: [WEATHER],
 				wires: BACK,
-				parameters: { runCalls, options: { maxRounds: 2 } },
+				parameters: { options: { runCalls, maxRounds: 2 } },
 			});
 			expect(stops[0]!['messages']).toMatchObject([
 				{ role: 'user' },
@@ -789,7 +789,7 @@ it.each(['oneAtATime', 'allAtOnce'])(
 			questions: ['Rome, Athens', 'Hello'],
 			nodes: [WEATHER],
 			wires: BACK,
-			parameters: { runCalls },
+			parameters: { options: { runCalls } },
 			nodeSettings: { alwaysOutputData: true },
 		});
 		expect(answers.map(({ output }) => output)).toStrictEqual([RIGHT, 'Hello:']);

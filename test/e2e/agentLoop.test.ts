@@ -42,7 +42,7 @@ type Row = Pick<Drawing, 'nodes' | 'wires'> & Partial<Drawing>;
 
 const like = (pattern: RegExp) => expect.stringMatching(pattern) as string;
 const BACK = { weather: [['Agent']] };
-const ALL_AT_ONCE = { runCalls: 'allAtOnce' };
+const ALL_AT_ONCE = { options: { runCalls: 'allAtOnce' } };
 /** Both sides of each item are in the branch: the agent is asked in fixed words, so that nothing fails for want of a prompt. */
 const FIXED = { prompt: 'Rome', options: { maxRounds: 4 } };
 const RIGHT = 'Rome: {"degrees":4}';

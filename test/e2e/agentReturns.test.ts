@@ -55,7 +55,7 @@ type Row = Pick<Drawing, 'nodes' | 'wires'> & Partial<Drawing>;
 
 const CITIES = Array.from({ length: 14 }, (_each, index) => `Hello ${index}`);
 const AGAIN = set('Again', '={{ { "question": "Hello" } }}');
-const FIXED = { prompt: 'Hello', options: { retries: { value: { retries: 0 } } } };
+const FIXED = { prompt: 'Hello', options: { retries: { values: { retries: 0 } } } };
 const loop = (name: string, options: object = {}) =>
 	node(name, base('splitInBatches'), 3, { parameters: { batchSize: 1, options } });
 const other = (name: string, parameters: object, tools: readonly string[] = []) => ({

@@ -223,14 +223,18 @@ const jsonOf = (execution: Execution, node: string) =>
 	outputItems(execution, node).map(({ json }) => json);
 
 test.each(REQUESTED)(
-	'$request: the workflow for it is valid and runs',
-	async ({ request, code, items, ...start }) => {
+	'$request: the workflow for it is valid, right, and paid right',
+	async ({ request, code, items, paid = [], ...start }) => {
 		const workflowId = await create(code, request);
 		const [expected] = Object.values(items);
 		for (const time of expected!.keys()) {
+			session.emulator.journal.clear();
 			const execution = await run(workflowId, start);
 			for (const [node, times] of Object.entries(items))
 				expect([node, jsonOf(execution, node)]).toStrictEqual([node, times[time]]);
+			const sent = session.emulator.journal.entries.map(({ path }) => path);
+			const videos = sent.filter((path) => path === '/v1/videos/generations');
+			expect(videos).toHaveLength(paid[time] ?? 0);
 		}
 	},
 	RUN_LIMIT_MS,

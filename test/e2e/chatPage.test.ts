@@ -228,7 +228,10 @@ it(
 		};
 		const url = await publish('broken', 'chatCompletion', {
 			credential: 'Scripted',
-			parameters: { prompt: '={{ $json.chatInput }}', options: { retries: 0 } },
+			parameters: {
+				prompt: '={{ $json.chatInput }}',
+				options: { retries: { values: { retries: 0 } } },
+			},
 		});
 		await inChat(browser, { url, name: 'broken' }, async (chat) => {
 			await chat.ask('Hi');

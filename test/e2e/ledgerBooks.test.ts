@@ -55,7 +55,10 @@ async function run(
 }
 
 const create = async (prompt: string) =>
-	await run(prompt, 'createVideo', { prompt, options: { idempotencyKey: prompt, retries: 0 } });
+	await run(prompt, 'createVideo', {
+		prompt,
+		options: { idempotencyKey: prompt, retries: { values: { retries: 0 } } },
+	});
 const collect = async (credential?: string) =>
 	await run(
 		'collect',

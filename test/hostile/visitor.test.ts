@@ -258,7 +258,7 @@ test.each(COLUMNS)('$title has one conversation, however an accent is written', 
 const FAILING = [
 	...CHATS.map(({ type, inChat }) => [type, inChat, FAILURE.malformed] as const),
 	['createVideo', { prompt: '={{ $json.chatInput }}' }, FAILURE.badParameter],
-	['waitForVideo', { taskId: 'task-1', onFailed: 'fail' }, 'The video failed'],
+	['waitForVideo', { taskId: 'task-1', options: { onFailed: 'fail' } }, 'The video failed'],
 ] as const;
 
 test.each(FAILING)(

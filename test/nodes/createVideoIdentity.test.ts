@@ -77,7 +77,7 @@ const wait = async (items: readonly INodeExecutionData[]) =>
 		credential: { baseUrl: server.url, apiKey: 'k' },
 		tables,
 		items: items.map(({ json: fields }) => fields),
-		parameters: { download: false, onFailed: 'output' },
+		parameters: { download: false, options: { onFailed: 'output' } },
 	});
 
 const shownOf = (items: readonly INodeExecutionData[] = []) =>

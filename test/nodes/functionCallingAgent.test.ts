@@ -186,7 +186,7 @@ describe.each(['oneAtATime', 'allAtOnce'])('tool calls run %s', (runCalls) => {
 				? [call('c1', 'time', { city: 'Rome' }), call('c2', 'weather', { city: 'Oslo' })]
 				: 'Done.';
 		const { answers } = await run({
-			parameters: { runCalls },
+			parameters: { options: { runCalls } },
 			branches: {
 				weather,
 				time: (items) =>
@@ -210,7 +210,7 @@ describe.each(['oneAtATime', 'allAtOnce'])('tool calls run %s', (runCalls) => {
 			isFirstRound(messages)
 				? cities.map((city, index) => call(`c${index}`, 'weather', { city }))
 				: 'Done.';
-		await run({ parameters: { runCalls }, branches: { weather } });
+		await run({ parameters: { options: { runCalls } }, branches: { weather } });
 		expect(toolMessages(requests()[1]!.messages).map(({ content }) => content)).toStrictEqual([
 			'{"temperature":"4 degrees"}',
 			'{"temperature":"5 degrees"}',
@@ -227,7 +227,11 @@ describe.each(['oneAtATime', 'allAtOnce'])('tool calls run %s', (runCalls) => {
 				: `after ${done}`;
 		};
 		const items = [2, 0, 1].map((rounds) => ({ question: `Rounds: ${rounds}` }));
-		const { answers } = await run({ parameters: { runCalls }, branches: { weather }, items });
+		const { answers } = await run({
+			parameters: { options: { runCalls } },
+			branches: { weather },
+			items,
+		});
 		expect(answers.map(({ json: { output, rounds } }) => [output, rounds])).toStrictEqual([
 			['after 2', 3],
 			['after 0', 1],
@@ -246,7 +250,7 @@ describe.each(['oneAtATime', 'allAtOnce'])('tool calls run %s', (runCalls) => {
 					prompt: 'x',
 					tools: { tool: [tool('weather', 'city')] },
 					streaming: 'off',
-					runCalls,
+					options: { runCalls },
 				},
 			}),
 			stubNode('weather', weather),
@@ -339,10 +343,11 @@ test('a failure that leaves through an error output without a connection is told
 	const { status, run: execution } = await run({
 		branches: {},
 		onError: 'continueErrorOutput',
-		parameters: { options: { retries: { value: { retries: 0 } } } },
+		parameters: { options: { retries: { values: { retries: 0 } } } },
 	});
 	expect(status).toBe('success');
 	expect(execution.data.resultData.runData[AGENT]![0]!.hints).toMatchObject([
+		{ message: expect.stringMatching(/^This agent has no tool/) as string },
 		{ message: 'Conversations left through Error, which has no connection' },
 	]);
 });
@@ -454,7 +459,7 @@ test('all at once: lost links are an error with a hint, results are never guesse
 			? [call('c1', 'weather', { city: 'Rome' }), call('c2', 'weather', { city: 'Oslo' })]
 			: 'Done.';
 	const { status, error } = await run({
-		parameters: { runCalls: 'allAtOnce' },
+		parameters: { options: { runCalls: 'allAtOnce' } },
 		branches: {
 			weather: (items) => [...items, ...items].slice(1).map(() => ({ json: { n: 1 } })),
 		},
@@ -765,7 +770,7 @@ test('late items have no effect, also without their link, and the run has a hint
 					prompt: 'x',
 					tools: { tool: [tool('weather', 'city')] },
 					streaming: 'off',
-					runCalls: 'allAtOnce',
+					options: { runCalls: 'allAtOnce' },
 				},
 			}),
 			stubNode('weather', (items) =>

@@ -102,7 +102,7 @@ describe.each(['oneAtATime', 'allAtOnce'])('ids of calls, %s', (runCalls) => {
 	])('%s: each call runs once and gets its own result', async (_name, sent, ids) => {
 		const cities = ['Rome', 'Oslo', 'Bern'].slice(0, sent.length);
 		replies = [asks(sent.map((id, at) => call(id, `{"city":"${cities[at]!}"}`))), ANSWER];
-		const { messages, ran, answer } = await run({ runCalls });
+		const { messages, ran, answer } = await run({ options: { runCalls } });
 		expect(ran).toBe(sent.length);
 		expect(messages[1]!.slice(1)).toMatchObject([
 			{ role: 'assistant', tool_calls: ids.map((id) => ({ id })) },

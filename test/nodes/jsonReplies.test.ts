@@ -172,7 +172,8 @@ describe.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])('%s'
 		expect(outputs[0]![0]!.json).toMatchObject({
 			json: { id: Number('1234567890123456789') },
 		});
-		expect(run.data.resultData.runData['Tested']![0]!.hints ?? []).toStrictEqual([]);
+		const { hints = [] } = run.data.resultData.runData['Tested']![0]!;
+		expect(JSON.stringify(hints)).not.toMatch(/integer|number|12345/);
 	});
 
 	test('an invalid reply is an item with the reply, where the node continues on errors', async () => {

@@ -108,7 +108,9 @@ const lineOf = ({ error }: RunResult) =>
 /** Runs the node with this value; returns its error. */
 async function run({ node, path }: NumberFieldOf, value: unknown) {
 	const name = path.at(-1)!;
-	const { options: more, ...together } = TOGETHER[name] ?? {};
+	// The video nodes download without a switch among the options.
+	const needsMore = name !== 'maximumFileSize' || !node.includes('Video');
+	const { options: more, ...together } = (needsMore ? TOGETHER[name] : undefined) ?? {};
 	const field = { [name]: value } as IDataObject;
 	const parameters = {
 		...PARAMETERS[node],

@@ -220,7 +220,7 @@ test.each([true, false])(
 	'an application may answer nothing on purpose, streamed: %s',
 	async (stream) => {
 		answer = toAnswer({ content: '' }, 'stop', stream);
-		const app = { answeredBy: 'app', appCode: 'a', emptyReply: 'output' };
+		const app = { answeredBy: 'app', appCode: 'a', options: { emptyReply: 'output' } };
 		const { json, error } = await askThrough('reply', stream, server.url, app);
 		expect(error).toBe('');
 		expect(json).toMatchObject({ output: '', finish_reason: 'stop' });

@@ -5,8 +5,10 @@ import type { HttpPort, HttpRequest } from '../../client/ports';
 import { isPrivateUrl, knownHosts } from '../../client/http/publicUrl';
 import { sleepSlice } from '../engine/clock';
 import { requestWithCredential, ssrfErrorName, streamOf } from '../engine/request';
+import { workflowOf } from '../engine/workflow';
 import { accountOf, readCredential } from './credential';
 import { isToolTooLate, stopOnError } from '../engine/nodeRun';
+import { checkNames } from './names';
 import { CREDENTIAL, type NodeContext } from './nodeContext';
 import { deadlineError } from '../../client/http/failures';
 
@@ -33,6 +35,8 @@ export async function readService(context: NodeContext) {
 		stopOnError(context);
 		throw new InputError(...LEGACY_ORDER);
 	}
+	const { name, parameters } = context.getNode();
+	checkNames(parameters, workflowOf(context).descriptionOf(name)?.properties ?? []);
 	const data = await context.getCredentials(CREDENTIAL, 0);
 	const credential = readCredential(data);
 	const { baseUrl, hasApp, fileHosts, mask, keys } = credential;

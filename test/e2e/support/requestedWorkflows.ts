@@ -5,6 +5,8 @@ export interface RequestedWorkflow {
 	readonly code: string;
 	readonly trigger: string;
 	readonly inputs?: object;
+	/** How many videos are paid for, each time that the workflow is run; by default none. */
+	readonly paid?: readonly number[];
 	/** Items of a node, of each time that the workflow is run. */
 	readonly items: Readonly<Record<string, readonly (readonly object[])[]>>;
 }
@@ -57,6 +59,9 @@ const wire = (...lines: readonly string[]) =>
 
 const VIDEO = { task_id: 'task-1', status: 'completed', video_url: 'https://example.com/1.mp4' };
 const MP4 = matching(/\.mp4$/);
+const SPLIT = 'n8n-nodes-base.splitOut';
+/** What does not fit under a limit. */
+const LEFT_OUT = like({ task_id: '', reason: 'limit' });
 
 export const REQUESTED: readonly RequestedWorkflow[] = [
 	{
@@ -77,6 +82,7 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 			wire('.add(start).to(product).to(create).to(text)'),
 		].join('\n'),
 		items: { Text: [[{ to: '555', body: MP4 }]] },
+		paid: [1],
 	},
 	{
 		request: 'An agent that looks up orders in my table',
@@ -153,14 +159,10 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 					items: [{ guid: 'g1', title: 'News' }],
 				},
 			),
-			node(
-				'split',
-				'n8n-nodes-base.splitOut',
-				1,
-				'Headlines',
-				"{ fieldToSplitOut: 'items' }",
-				{ guid: 'g1', title: 'News' },
-			),
+			node('split', SPLIT, 1, 'Headlines', "{ fieldToSplitOut: 'items' }", {
+				guid: 'g1',
+				title: 'News',
+			}),
 			node(
 				'create',
 				'createVideo',
@@ -208,6 +210,7 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 				[],
 			],
 		},
+		paid: [2, 0],
 	},
 	{
 		request: 'Describe each photo that is sent to a webhook as JSON',
@@ -257,7 +260,7 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 			),
 			node(
 				'split',
-				'n8n-nodes-base.splitOut',
+				SPLIT,
 				1,
 				'Split',
 				"{ fieldToSplitOut: 'json.scenes', options: { destinationFieldName: 'scene' } }",
@@ -281,6 +284,7 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 			wire('.add(start).to(scenes).to(split).to(create).to(film)'),
 		].join('\n'),
 		items: { Film: [[{ video_url: [MP4, MP4, MP4] }]] },
+		paid: [3],
 	},
 	{
 		request: 'An AI Agent that can make videos',
@@ -311,5 +315,136 @@ const video = tool({
 			wire('.add(start).to(agent)'),
 		].join('\n'),
 		items: { 'AI Agent': [[{ output: matching(/kite.*\.mp4/i) }]] },
+		paid: [1],
+	},
+	{
+		request: 'At most two clips a day, whatever the list has',
+		trigger: 'Start',
+		code: [
+			START,
+			set('list', 'List', '{ items: [1, 2, 3].map((n) => ({ topic: "Boat " + n })) }', {
+				items: [{ topic: 'Boat' }],
+			}),
+			node('split', SPLIT, 1, 'Topics', "{ fieldToSplitOut: 'items' }", { topic: 'Boat' }),
+			node(
+				'create',
+				'createVideo',
+				1,
+				'Create Video',
+				`{ prompt: expr('{{ $json.topic }}'), options: {
+					maximumVideos: 2, limitPeriod: 'day', takeWhatFits: true
+				} }`,
+				{ task_id: 'task-1', reason: '' },
+			),
+			wire('.add(start).to(list).to(split).to(create)'),
+		].join('\n'),
+		items: {
+			'Create Video': [
+				[like({ status: 'queued' }), like({ status: 'queued' }), LEFT_OUT],
+				[LEFT_OUT, LEFT_OUT, LEFT_OUT],
+			],
+		},
+		paid: [2, 0],
+	},
+	{
+		request: 'When one model does not answer, ask another',
+		trigger: 'Start',
+		code: [
+			START,
+			node(
+				'answer',
+				'chatCompletion',
+				1,
+				'Answer',
+				`{
+					prompt: 'Name a city', model: { __rl: true, mode: 'id', value: 'chat-m9' },
+					options: { retries: { values: { fallbacks: 'chat-m1' } } }
+				}`,
+				{ output: 'Rome', fallback: { answered_by: 'chat-m1' } },
+			),
+			set('by', 'By', '{ by: $json.fallback.answered_by }', {}),
+			wire('.add(start).to(answer).to(by)'),
+		].join('\n'),
+		items: { By: [[{ by: 'chat-m1' }]] },
+	},
+	{
+		request: 'Remember what each customer has said',
+		trigger: 'Start',
+		code: [
+			START,
+			set('list', 'List', '{ items: ["My name is Ann", "What is my name?"] }', {
+				items: ['Hello'],
+			}),
+			node(
+				'split',
+				SPLIT,
+				1,
+				'Messages',
+				"{ fieldToSplitOut: 'items', options: { destinationFieldName: 'said' } }",
+				{ said: 'Hello' },
+			),
+			node(
+				'chat',
+				'chatCompletion',
+				1,
+				'Chat',
+				"{ prompt: expr('{{ $json.said }}'), memory: 'key', memoryKey: 'customer-42' }",
+				{ output: 'Ann' },
+			),
+			wire('.add(start).to(list).to(split).to(chat)'),
+		].join('\n'),
+		items: { Chat: [[like({}), like({ output: matching(/Ann/) })]] },
+	},
+	{
+		request: 'A clip from the first and the last picture',
+		trigger: 'Start',
+		code: [
+			START,
+			node(
+				'create',
+				'createVideo',
+				1,
+				'Create Video',
+				`{
+					prompt: 'The flower opens', imageMode: 'first_last_frame', waitUntilFinished: true,
+					references: { file: [
+						{ url: 'https://example.com/bud.jpg' }, { url: 'https://example.com/rose.jpg' }
+					] }
+				}`,
+				{ ...VIDEO, request: { image_mode: 'first_last_frame' } },
+			),
+			set('clip', 'Clip', '{ mode: $json.request.image_mode, url: $json.video_url }', {}),
+			wire('.add(start).to(create).to(clip)'),
+		].join('\n'),
+		items: { Clip: [[{ mode: 'first_last_frame', url: MP4 }]] },
+		paid: [1],
+	},
+	{
+		request: 'Tell me which videos have failed, and go on with the others',
+		trigger: 'Start',
+		code: [
+			START,
+			set('list', 'List', '{ items: [{ topic: "A boat" }, { topic: "fail-task" }] }', {
+				items: [{ topic: 'Boat' }],
+			}),
+			node('split', SPLIT, 1, 'Topics', "{ fieldToSplitOut: 'items' }", { topic: 'Boat' }),
+			node(
+				'create',
+				'createVideo',
+				1,
+				'Create Video',
+				"{ prompt: expr('{{ $json.topic }}') }",
+				{ task_id: 'task-1' },
+			),
+			node('wait', 'waitForVideo', 1, 'Wait for Video', '{}', { ...VIDEO, reason: '' }),
+			set('use', 'Use', '{ url: $json.video_url }', {}),
+			set('tell', 'Tell', '{ topic: $("Topics").item.json.topic, why: $json.reason }', {}),
+			wire(
+				'.add(start).to(list).to(split).to(create).to(wait)',
+				'.add(wait.output(0).to(use)).add(wait.output(1).to(tell))',
+			),
+		].join('\n'),
+		items: { Use: [[{ url: MP4 }]], Tell: [[{ topic: 'fail-task', why: 'failed' }]] },
+		paid: [2],
 	},
 ];

@@ -1,6 +1,7 @@
 import type { INode, INodeProperties, INodeTypeDescription } from 'n8n-workflow';
 import type * as N8nWorkflow from 'n8n-workflow';
 
+import { KEPT_UNSEEN } from '../../../nodes/shared/engine/form';
 import type { InstalledN8n } from '../installedN8n';
 import type { Point } from '../point';
 
@@ -197,6 +198,45 @@ export const FORM_POINTS: readonly Point[] = [
 			modules: { [DESCRIPTIONS]: () => [description({ name: 'wait' })] },
 		},
 		lost: false,
+		engine2: 'not asked',
+	},
+	{
+		n: 37,
+		name: 'a hidden property of any name, also of a second one, keeps the value as it is entered',
+		usedBy: ['KEPT_UNSEEN'],
+		observe: (n8n) => {
+			const { NodeHelpers } = n8n.load<typeof N8nWorkflow>('n8n-workflow');
+			const of = (name: string, more: object) =>
+				({ displayName: 'X', name, default: '', ...more }) as INodeProperties;
+			const properties = [
+				of('options', { type: 'collection', options: [], default: {} }),
+				of('options', { ...KEPT_UNSEEN, default: {} }),
+				of('key', KEPT_UNSEEN),
+			];
+			const values = { options: { typo: 1 }, key: 2, other: 3 };
+			const node = { typeVersion: 1 };
+			const type = description({ properties });
+			return NodeHelpers.getNodeParameters(properties, values, true, false, node, type);
+		},
+		expected: { options: { typo: 1 }, key: 2 },
+		without: {
+			modules: {
+				'n8n-workflow': (workflow: typeof N8nWorkflow) => ({
+					NodeHelpers: {
+						getNodeParameters: (
+							...[properties, ...more]: Parameters<
+								typeof workflow.NodeHelpers.getNodeParameters
+							>
+						) =>
+							workflow.NodeHelpers.getNodeParameters(
+								properties.filter(({ type }) => type !== 'hidden'),
+								...more,
+							),
+					},
+				}),
+			},
+		},
+		lost: { options: {} },
 		engine2: 'not asked',
 	},
 ];

@@ -1,0 +1,74 @@
+import type { INodeParameters, INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+
+import { InputError } from '../../client/errors';
+import { isJsonObject, objectOf } from '../../client/json';
+import { isBlank } from '../../client/values';
+
+/** A field, or a list of a fixed collection. */
+export type Place = Pick<INodeProperties, 'name' | 'hint'> &
+	Partial<Pick<INodeProperties, 'type' | 'options'> & INodePropertyCollection>;
+
+/** What a value has below a field: the fields of a collection or of an entry, or the lists of a fixed collection. */
+export function placesBelow({ type, options = [], values }: Place): readonly Place[] {
+	return values ?? (type?.toLowerCase().endsWith('collection') ? options : []);
+}
+
+/** The names of fields, and below them, each with the path of its value. A stray has that of where it belongs as its hint. */
+export function pathsOf(fields: readonly Place[], start = ''): [name: string, path: string][] {
+	return fields.flatMap((each) => {
+		const path = isStray(each) ? each.hint! : `${start}${each.name}`;
+		return [[each.name, path], ...pathsOf(placesBelow(each), `${path}.`)];
+	});
+}
+
+const isStray = ({ type, hint }: Place) => type === 'hidden' && hint !== undefined;
+
+/** Pairs of adjacent letters. */
+const pairsOf = (name: string) =>
+	new Set(Array.from(name, (_letter, index) => name.toLowerCase().slice(index, index + 2)));
+
+/** How alike two names are, from 0 to 1. */
+function likeness(name: string, other: string): number {
+	const [own, others] = [pairsOf(name), pairsOf(other)];
+	const shared = [...own].filter((pair) => others.has(pair)).length;
+	return (2 * shared) / (own.size + others.size);
+}
+
+/**
+ * Checks that each stored parameter has a name that the form has, at its level. Values are not checked, nor what the form hides.
+ *
+ * @throws InputError that names the nearest place.
+ */
+export function checkNames(parameters: INodeParameters, properties: readonly Place[]): void {
+	const strays = pathsOf(properties.filter(isStray));
+	const paths = pathsOf(properties.filter((each) => !isStray(each)));
+	const at = (path: string) =>
+		path.split('.').reduce<unknown>((value, name) => objectOf(value)[name], parameters);
+
+	function check(values: unknown, fields: readonly Place[], start: string): void {
+		if (isBlank(values) || (typeof values === 'string' && values.startsWith('='))) return;
+		if (!isJsonObject(values)) {
+			const names = [...new Set(fields.map(({ name }) => name))].join(', ');
+			throw new InputError(
+				start.slice(0, -1),
+				'has another shape',
+				`Write an object with ${names}`,
+			);
+		}
+		for (const [name, value] of Object.entries(values)) {
+			const found = fields.filter((field) => field.name === name && !isStray(field));
+			const next = found.flatMap(placesBelow);
+			if (next.length > 0)
+				for (const each of [value].flat()) check(each, next, `${start}${name}.`);
+			if (found.length > 0 || isBlank(value)) continue;
+			const near = start === '' ? paths : paths.filter(([, path]) => path.startsWith(start));
+			const [alike] = near.toSorted(([a], [b]) => likeness(name, b) - likeness(name, a));
+			const [, path] = [...paths, ...strays].find(([each]) => each === name) ?? alike!;
+			// So that who cannot remove it in the editor can enter it at its place.
+			if (JSON.stringify(at(path)) === JSON.stringify(value)) continue;
+			const hint = `Write ${path} instead, or remove it. Nothing was sent`;
+			throw new InputError(`${start}${name}`, 'is no parameter of this node', hint);
+		}
+	}
+	check(parameters, properties, '');
+}
