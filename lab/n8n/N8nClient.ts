@@ -50,12 +50,6 @@ export interface DataTableColumn {
 /** A row of a data table, by column name. */
 export type DataTableRow = Readonly<Record<string, string | number | boolean | null>>;
 
-/** A run of n8n's evaluation of a workflow. */
-interface EvaluationRun {
-	readonly status: string;
-	readonly metrics?: Readonly<Record<string, number>>;
-}
-
 /** How far n8n has published an activated workflow. */
 interface Publication {
 	readonly data?: { readonly status: string };
@@ -132,6 +126,11 @@ export class N8nClient {
 		if (session === undefined) throw new Error(`Cannot sign in to n8n (status ${status})`);
 		this.http.defaults.headers.common['cookie'] = session.split(';')[0];
 		return this;
+	}
+
+	/** The header by which n8n knows this user, for a chat that wants a login. */
+	get login(): Readonly<Record<string, string>> {
+		return { cookie: String(this.http.defaults.headers.common['cookie']) };
 	}
 
 	/** Saves a credential. Workflows that are imported later refer to it by name. */
@@ -347,25 +346,6 @@ export class N8nClient {
 		);
 	}
 
-	/**
-	 * Runs the evaluation of a workflow, as the button on its tab does. Returns the mean of each metric.
-	 *
-	 * @throws Error if the evaluation does not complete.
-	 */
-	async evaluate({ id }: WorkflowRef): Promise<Readonly<Record<string, number>>> {
-		await this.call('POST', `/workflows/${id}/test-runs/new`, {});
-		for (;;) {
-			const [run] = await this.call<readonly EvaluationRun[]>(
-				'GET',
-				`/workflows/${id}/test-runs`,
-			);
-			if (run?.status === 'completed') return run.metrics ?? {};
-			if (run === undefined || !['new', 'running'].includes(run.status))
-				throw new Error(`The evaluation has ended: ${JSON.stringify(run)}`);
-			await sleep(LAST_POLL_MS);
-		}
-	}
-
 	/** Lets clients of the Model Context Protocol in, as the switch in n8n's settings does. Returns the key that they present. */
 	async enableMcp(): Promise<string> {
 		await this.call('PATCH', '/mcp/settings', { mcpAccessEnabled: true });
@@ -458,11 +438,6 @@ export class N8nClient {
 		const { id } = tables.find(({ projectId }) => projectId === project)!;
 		const path = `/projects/${project}/data-tables/${id}/insert`;
 		await this.call('POST', path, { data, returnType: 'count' });
-	}
-
-	/** The ID of the data table with this name. */
-	async dataTableId(name: string): Promise<string> {
-		return (await this.dataTables(name))[0]!.id;
 	}
 
 	/** All rows of the data tables with this name, oldest first; undefined if there is no such table. */

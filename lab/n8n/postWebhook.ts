@@ -21,6 +21,7 @@ export interface WebhookAnswer<T> {
  * Posts to the webhook of an active workflow.
  *
  * @param limitMs Timeout of the response, in milliseconds.
+ * @param headers Login of the sender, if the webhook wants one.
  * @throws Error if the webhook does not answer with status 200.
  */
 export async function postWebhook<T>(
@@ -28,11 +29,13 @@ export async function postWebhook<T>(
 	body: object,
 	responseType: ResponseType = 'json',
 	limitMs = ANSWER_LIMIT_MS,
+	headers: Readonly<Record<string, string>> = {},
 ): Promise<WebhookAnswer<T>> {
 	for (const deadline = Date.now() + REGISTRATION_LIMIT_MS; ;) {
 		const sentAtMs = Date.now();
 		const { status, data } = await axios.post<T>(url, body, {
 			proxy: false,
+			headers,
 			httpAgent,
 			responseType,
 			timeout: limitMs,

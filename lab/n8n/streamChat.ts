@@ -28,14 +28,16 @@ export async function streamChat(url: string, question: string): Promise<readonl
  * Posts to the webhook of an active workflow and reads the streamed response to its end.
  *
  * @param onLine Called with each line when it arrives.
+ * @param headers Login of the visitor, if the chat wants one.
  * @throws Error if the webhook does not answer with status 200.
  */
 export async function streamWebhook(
 	url: string,
 	body: object,
 	onLine: (line: ChatLine) => void = () => undefined,
+	headers: Readonly<Record<string, string>> = {},
 ): Promise<readonly ChatLine[]> {
-	const { data, sentAtMs } = await postWebhook<Readable>(url, body, 'stream');
+	const { data, sentAtMs } = await postWebhook<Readable>(url, body, 'stream', undefined, headers);
 	return await readLines(data, sentAtMs, onLine);
 }
 

@@ -1,13 +1,22 @@
-// @seconds 100
+// @seconds 125
 /**
  * What an AI that builds workflows sees of the nodes, through n8n's own MCP server: it finds them by the words of a request, reads
  * their type definitions, and runs the workflow that stands in each of them, and those that it writes itself.
  */
+import { join } from 'node:path';
+
 import axios from 'axios';
 
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
-import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
+import { postWebhook } from '../../lab/n8n/postWebhook';
+import { EXAMPLE_CREDENTIAL, webhookIdOf } from '../../lab/n8n/readExample';
+import { chatUrl } from '../../lab/n8n/streamChat';
+import type { WorkflowRef } from '../../lab/n8n/N8nClient';
+import type { Workflow } from '../../lab/n8n/workflow';
+import { ROOT } from '../../lab/paths';
 import { NODE_NAMES, PACKAGE_NAME } from '../../scripts/nodePages';
+import { CREATIONS, POLLS, until } from './support/ledger';
+import { startMailbox, type Mailbox } from './support/mailbox';
 import { connectMcp, type McpClient } from './support/mcpClient';
 import { missingFields, type OutputSchema } from '../support/outputSchema';
 import { REQUESTED } from './support/requestedWorkflows';
@@ -15,22 +24,39 @@ import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './sup
 
 let session: Session;
 let mcp: McpClient;
+let mailbox: Mailbox;
+
+/** Columns and first column of the rows of the tables that the workflows read. */
+const TABLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
+	video_ideas: [['prompt'], ['A lighthouse at dawn', 'A paper boat in the rain']],
+	video_visitors: [['visitor'], []],
+	video_topics: [
+		['topic', 'video_url', 'error'],
+		['A lighthouse', 'A paper boat'],
+	],
+	video_scenes: [
+		['prompt', 'model', 'video_url', 'error'],
+		['A lighthouse', 'A storm', 'A fail-task'],
+	],
+};
 
 beforeAll(async () => {
 	// Its search also asks n8n's registry on the internet otherwise.
 	const settings = { N8N_MCP_COMMUNITY_NODE_DISCOVERY_ENABLED: 'false' };
-	session = await startSession({ videoSeconds: 1 }, settings);
+	const scripts = [join(ROOT, 'test', 'fixtures', 'otherWords.yaml')];
+	session = await startSession({ videoSeconds: 1, scripts }, settings);
 	const { client, emulator, n8n } = session;
 	await client.createCredential({
 		name: EXAMPLE_CREDENTIAL,
 		type: 'agentVideoApi',
 		data: { baseUrl: emulator.url, apiKey: 'demo-key' },
 	});
-	await client.createDataTable(
-		'video_ideas',
-		[{ name: 'prompt', type: 'string' }],
-		[{ prompt: 'A lighthouse at dawn' }, { prompt: 'A paper boat in the rain' }],
-	);
+	for (const [table, [columns, rows]] of Object.entries(TABLES))
+		await client.createDataTable(
+			table,
+			columns!.map((name) => ({ name, type: 'string' })),
+			rows!.map((text) => ({ [columns![0]!]: text })),
+		);
 	await client.createDataTable(
 		'orders',
 		[
@@ -39,10 +65,12 @@ beforeAll(async () => {
 		],
 		[{ order_id: 'A17', state: 'shipped' }],
 	);
+	mailbox = await startMailbox(client);
 	mcp = await connectMcp(`${n8n.url}/mcp-server/http`, await client.enableMcp());
 }, SET_UP_LIMIT_MS);
 
 afterAll(async () => {
+	await mailbox.stop();
 	await session.stop();
 }, RUN_LIMIT_MS);
 
@@ -144,12 +172,8 @@ const like = (json: object) => expect.objectContaining(json) as object;
 const TEXT = expect.any(String) as string;
 const CHAT = { chatInput: 'Find the price of the product kite' };
 
-const VIDEO = like({ task_id: expect.any(String) as string, estimated_cost: 0.5 });
-const COMPLETED = like({ status: 'completed' });
-
 /** Items that nodes of an example must have put out at their first output. */
 const ITEMS: Readonly<Record<string, Readonly<Record<string, readonly object[]>>>> = {
-	CreateVideo: { 'Create Video': [VIDEO, VIDEO], 'Use Video': [COMPLETED, COMPLETED] },
 	WaitForVideo: { 'Collect Videos': [] },
 	ChatCompletion: { Answer: [like({ output: TEXT })] },
 	FunctionCallingAgent: {
@@ -166,17 +190,18 @@ const nodesIn = (code: string) =>
 		([, type, name]) => ({ type: type!, name: name! }),
 	);
 
-/** The workflow in the type definition of a node, as a model reads it. */
-async function readExample(name: string): Promise<string> {
+/** The workflows in the type definition of a node, as a model reads them. */
+async function readPatterns(name: string): Promise<readonly string[]> {
 	const { definitions } = await call<{ definitions: string }>('get_node_types', {
 		nodeIds: [{ nodeId: typeOf(name) }],
 	});
 	// n8n does not check names of nodes that are not its own, so their definition warns of others.
 	expect(definitions).toContain('n8n drops other names');
-	const [, example] = /^ \* <pattern title=.*\n([^]*?)^ \* <\/pattern>/m.exec(definitions) ?? [];
-	if (example === undefined) throw new Error(`No example in ${definitions}`);
+	const patterns = definitions.matchAll(/^ \* <pattern title=.*\n([^]*?)^ \* <\/pattern>/gm);
 	// A person enters the code of an assistant; the emulator has this one.
-	return example.replaceAll(/^ \* ?/gm, '').replace('my-assistant', 'demo-assistant');
+	return [...patterns].map(([, code]) =>
+		code!.replaceAll(/^ \* ?/gm, '').replace('my-assistant', 'demo-assistant'),
+	);
 }
 
 /** A node of this package with an output of its own, which the chat model does not have. */
@@ -188,8 +213,8 @@ async function readSchema(type: string): Promise<OutputSchema> {
 	return (await axios.get<OutputSchema>(url, { proxy: false })).data;
 }
 
-/** Starts a workflow as a model does, and waits for its end. */
-async function run(workflowId: string, { trigger, inputs }: Start): Promise<Execution> {
+/** Starts a workflow as a model does. */
+async function start(workflowId: string, { trigger, inputs }: Start): Promise<string> {
 	const { executionId, error } = await call<{ executionId: string; error?: string }>(
 		'execute_workflow',
 		{
@@ -200,6 +225,12 @@ async function run(workflowId: string, { trigger, inputs }: Start): Promise<Exec
 		},
 	);
 	expect(error).toBeUndefined();
+	return executionId;
+}
+
+/** Starts a workflow, and waits for its end. */
+async function run(workflowId: string, how: Start): Promise<Execution> {
+	const executionId = await start(workflowId, how);
 	const execution = await session.client.waitForExecution(executionId);
 	expect([execution.status, failureOf(execution)]).toStrictEqual(['success', '']);
 	return execution;
@@ -224,12 +255,12 @@ const jsonOf = (execution: Execution, node: string) =>
 
 test.each(REQUESTED)(
 	'$request: the workflow for it is valid, right, and paid right',
-	async ({ request, code, items, paid = [], ...start }) => {
+	async ({ request, code, items, paid = [], ...how }) => {
 		const workflowId = await create(code, request);
 		const [expected] = Object.values(items);
 		for (const time of expected!.keys()) {
 			session.emulator.journal.clear();
-			const execution = await run(workflowId, start);
+			const execution = await run(workflowId, how);
 			for (const [node, times] of Object.entries(items))
 				expect([node, jsonOf(execution, node)]).toStrictEqual([node, times[time]]);
 			const sent = session.emulator.journal.entries.map(({ path }) => path);
@@ -240,25 +271,111 @@ test.each(REQUESTED)(
 	RUN_LIMIT_MS,
 );
 
-test.each(NODE_NAMES)(
-	'%s: the workflow in its type definition is valid and runs',
+test.each(Object.keys(ITEMS))(
+	'%s: the first workflow in its type definition is valid and runs',
 	async (name) => {
-		const code = await readExample(name);
+		const [code = ''] = await readPatterns(name);
 		const workflowId = await create(code, name);
-		const [trigger, ...nodes] = nodesIn(code);
+		const [trigger] = nodesIn(code);
 		const isChat = trigger!.type.endsWith('.chatTrigger');
-		const start = { trigger: trigger!.name, ...(isChat && { inputs: CHAT }) };
-		const execution = await run(workflowId, start);
-		for (const node of nodes.filter(({ type }) => hasSchema(type))) {
+		const how = { trigger: trigger!.name, ...(isChat && { inputs: CHAT }) };
+		const execution = await run(workflowId, how);
+		for (const node of nodesIn(code).filter(({ type }) => hasSchema(type))) {
 			const schema = await readSchema(node.type);
 			const fields = jsonOf(execution, node.name).flatMap((json) =>
 				missingFields(json, schema),
 			);
 			expect([node.name, fields]).toStrictEqual([node.name, []]);
 		}
-		const items = ITEMS[name] ?? {};
+		const items = ITEMS[name]!;
 		const outputs = Object.keys(items).map((node) => [node, jsonOf(execution, node)]);
 		expect(Object.fromEntries(outputs)).toStrictEqual(items);
+	},
+	RUN_LIMIT_MS,
+);
+
+test('the tests run every workflow in a type definition', async () => {
+	const patterns = await Promise.all(NODE_NAMES.map(readPatterns));
+	const run = Object.keys(ITEMS).length + NIGHTS.length + 1;
+	expect(patterns.flat()).toHaveLength(run);
+});
+
+/** Creations that were accepted. */
+const paid = () => session.emulator.journal.of(CREATIONS).filter(({ status }) => status === 200);
+
+/** The videos that a node has put out, in all its runs. */
+const videosAt = ({ data }: Execution, node: string) =>
+	(data.resultData.runData[node] ?? [])
+		.flatMap((task) => task.data?.['main']?.[0] ?? [])
+		.flatMap(({ json }) => json['video_url'] ?? []);
+
+/** The workflows of a night: the node and the place among its workflows, what is paid before the stop and in all, and sent on where. */
+const NIGHTS = [
+	{ name: 'CreateVideo', at: 0, nights: 1, before: 2, total: 2, sent: 'Use Video', told: 0 },
+	{ name: 'ChatCompletion', at: 1, nights: 1, before: 2, total: 2, sent: 'Save Video', told: 0 },
+	{ name: 'WaitForVideo', at: 1, nights: 2, before: 2, total: 4, sent: 'Save Video', told: 3 },
+] as const;
+
+test.each(NIGHTS)(
+	'$name: after a night that was stopped each video is paid once and sent on once',
+	async ({ name, at, nights, before, total, sent, told }) => {
+		const { emulator, client } = session;
+		emulator.journal.clear();
+		const code = (await readPatterns(name))[at]!;
+		const workflowId = await create(code, name);
+		const letters = mailbox.letters.length;
+		// The first model rejects the storm, in both nights.
+		const refused = {
+			kind: 'status',
+			status: 409,
+			path: CREATIONS,
+			contains: 'storm',
+		} as const;
+		emulator.faults.add(refused);
+		emulator.faults.add({ kind: 'status', status: 503, path: POLLS, count: 1_000 });
+		const night = { trigger: 'Every Night' };
+		const stopped = await start(workflowId, night);
+		await until(() => emulator.journal.of(POLLS).length >= before);
+		await client.stop(stopped);
+		expect(paid()).toHaveLength(before);
+		emulator.faults.clear();
+		emulator.faults.add(refused);
+
+		const videos: unknown[] = [];
+		// The last one has nothing to do.
+		for (let count = 0; count <= nights; count++) {
+			const found = videosAt(await run(workflowId, night), sent);
+			if (count === nights) expect(found).toStrictEqual([]);
+			videos.push(...found);
+		}
+		expect(new Set(videos).size).toBe(2);
+		expect(videos).toHaveLength(2);
+		expect(paid()).toHaveLength(total);
+		expect(mailbox.letters.length - letters).toBe(told);
+	},
+	RUN_LIMIT_MS,
+);
+
+test(
+	'CreateVideo: a visitor has two videos, also when one has failed, and another visitor has two',
+	async () => {
+		const { client, emulator, n8n } = session;
+		emulator.journal.clear();
+		const code = (await readPatterns('CreateVideo'))[1]!;
+		const id = await create(code, 'Visitors');
+		const { data } = await client.answer('GET', `/workflows/${id}`);
+		const saved = (data as { data: Workflow & WorkflowRef }).data;
+		await client.activate(saved);
+		const ask = async (sessionId: string, chatInput: string) => {
+			const body = { action: 'sendMessage', sessionId, chatInput };
+			const url = chatUrl(n8n.url, webhookIdOf(saved));
+			return (await postWebhook<{ output: string }>(url, body)).data.output;
+		};
+		expect(await ask('visitor-1', 'A kite')).toContain('.mp4');
+		expect(await ask('visitor-1', 'A fail-task')).toBe('The video failed');
+		expect(await ask('visitor-1', 'A boat')).toBe('You have had your two videos.');
+		expect(await ask('visitor-2', 'A tram')).toContain('.mp4');
+		expect(paid()).toHaveLength(3);
 	},
 	RUN_LIMIT_MS,
 );

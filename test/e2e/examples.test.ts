@@ -1,4 +1,6 @@
-// @seconds 175
+// @seconds 200
+import { join } from 'node:path';
+
 import type { Browser } from 'playwright-core';
 
 import { startEmulator } from '../../emulator/startEmulator';
@@ -6,6 +8,7 @@ import { startBrowser } from '../../lab/browser/startBrowser';
 import { N8nClient } from '../../lab/n8n/N8nClient';
 import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
 import { startN8n } from '../../lab/n8n/startN8n';
+import { ROOT } from '../../lab/paths';
 import { Running } from '../../lab/services/Running';
 import { EXAMPLE_RUNS, type ExampleLab } from './support/exampleRuns';
 import {
@@ -25,6 +28,7 @@ const EXAMPLE_LIMIT_MS = 5 * 60_000;
  */
 const SLOW: readonly string[] = ['deliver-later.json', 'storyboard-to-film.json'];
 
+const OTHER_WORDS = join(ROOT, 'test', 'fixtures', 'otherWords.yaml');
 const VIDEO_SECONDS = 3;
 /** Those that are suspended: not finished at the first poll on a busy machine, but before n8n goes on after a minute. */
 const SUSPENDED_VIDEO_SECONDS = 20;
@@ -37,7 +41,9 @@ beforeAll(async () => {
 	const browser = await startBrowser(showProgress);
 	running.keep({ stop: () => browser.close() });
 	slowRuns = await startSlow(browser);
-	const session = running.keep(await startSession({ videoSeconds: VIDEO_SECONDS }));
+	const session = running.keep(
+		await startSession({ videoSeconds: VIDEO_SECONDS, scripts: [OTHER_WORDS] }),
+	);
 	await useEmulator(session);
 	lab = { ...session, browser };
 }, SET_UP_LIMIT_MS);

@@ -82,7 +82,6 @@ const WITHOUT_SUBTITLE = /Trigger$|\.(?:code|dataTable|if|splitInBatches|stopAnd
 
 /** Output names by operation or type of node, as far as the examples have nodes with several. */
 const OUTPUTS: Readonly<Record<string, readonly string[]>> = {
-	checkIfEvaluating: ['Evaluation', 'Normal'],
 	if: ['true', 'false'],
 	splitInBatches: ['done', 'loop'],
 	waitForVideo: ['Completed', 'Failed'],

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 
+import axios from 'axios';
 import type { Browser } from 'playwright-core';
 
 import { binaryOf, failureOf, outputItems, type Execution } from '../../../lab/n8n/execution';
 import type { WorkflowRef } from '../../../lab/n8n/N8nClient';
 import { postWebhook } from '../../../lab/n8n/postWebhook';
+import { OWNER } from '../../../lab/n8n/owner';
 import {
 	BEARER_CREDENTIAL,
 	EXAMPLE_CREDENTIAL,
@@ -37,22 +39,29 @@ const SLOW_LIMIT_MS = 240_000;
 /** For each workflow of examples/: executes it as described in its notes, and checks the described results. */
 export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<void>>> = {
 	'chat-answer.json': async (lab) => {
-		const chat = await publishChat(lab, 'chat-answer.json');
+		const chat = await publishChat(lab, 'chat-answer.json', [
+			['"rightValue":500', '"rightValue":6'],
+			['"rightValue":20', '"rightValue":4'],
+		]);
 		const { text, pieces, execution } = await chat.ask('Give me one idea for a video.');
 		expect(pieces).toBeGreaterThan(3);
 		expect(outputItems(execution, 'Answer')[0]!.json['output']).toBe(text);
 		expect(bodies(lab, CHAT)).toMatchObject([{ app_code: 'demo-app', stream: true }]);
 
-		while (bodies(lab, CHAT).length < 20) await chat.ask('And another one?');
+		while (bodies(lab, CHAT).length < 4) await chat.ask('And another one?');
 		const refused = await chat.ask('One more?');
 		expect(refused.text).toBe('You have asked enough for today. Please come back tomorrow.');
-		expect(bodies(lab, CHAT)).toHaveLength(20);
+		expect(bodies(lab, CHAT)).toHaveLength(4);
 		// Another visitor is answered.
 		const other = chat.of(randomUUID());
 		expect((await other.ask('Give me one idea for a video.')).pieces).toBeGreaterThan(3);
+		// A stranger with many browsers: all visitors together have a limit.
+		for (let browser = 0; browser < 3; browser++)
+			expect((await chat.of(randomUUID()).ask('Another idea?')).text).toBe(refused.text);
+		expect(bodies(lab, CHAT)).toHaveLength(5);
 		const rows = await lab.client.dataTableRows('chat_requests');
-		expect(rows).toHaveLength(22);
-		expect(new Set(rows!.map(({ visitor }) => visitor)).size).toBe(2);
+		expect(rows).toHaveLength(9);
+		expect(new Set(rows!.map(({ visitor }) => visitor)).size).toBe(5);
 	},
 
 	'agent-with-tools.json': async (lab) => {
@@ -86,6 +95,15 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 			},
 		]);
 		expect(failed.text).toContain('The video failed');
+
+		await chat.refuseStranger();
+		// A user who asks for twenty: an execution calls six tools, and a day has five videos.
+		const scenes = Array.from({ length: 20 }, (_, index) => `make a clip of kite ${index}`);
+		for (let message = 0; message < 2; message++) await chat.ask(scenes.join(', then '));
+		expect(bodies(lab, CREATE)).toHaveLength(5);
+		expect(toolResults(lab).at(-1)).toMatchObject({
+			error: expect.stringContaining('Maximum Videos is 5') as string,
+		});
 	},
 
 	'agent-with-approval.json': async (lab) => {
@@ -136,7 +154,7 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 			const chat = await publishChat(lab, 'deliver-later.json');
 			const order = async (scene: string) => {
 				const { text, execution } = await chat.ask(
-					`Order a video with the scene "${scene}" for the email "ada@example.com".`,
+					`Order a video with the scene "${scene}" for the email "stranger@example.com".`,
 				);
 				// Nobody has waited for the video.
 				expect(text).toContain(scene);
@@ -157,22 +175,33 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 				expect(failureOf(delivery)).toBe('');
 				expect(states).toContain('waiting');
 			};
+			await chat.refuseStranger();
 			const first = watch(await order('a kite at the sea'));
-			await Promise.all([first, order('a fail-task').then(watch)]);
-			expect(bodies(lab, CREATE)).toHaveLength(2);
+			const second = order('a fail-task').then(watch);
+			// A user who asks for twenty, with a thousand addresses, gets three.
+			const addresses = Array.from({ length: 1_000 }, (_, index) => `a${index}@example.com`);
+			const scenes = Array.from(
+				{ length: 20 },
+				(_, index) => `order a video of kite ${index}`,
+			);
+			const { execution } = await chat.ask(
+				`${scenes.join(', then ')}, and send them to ${addresses.join(', ')}`,
+			);
+			const calls = execution.data.resultData.runData['Start Delivery']!;
+			const started = calls.map(({ metadata }) => metadata!.subExecution!.executionId);
+			expect(started).toHaveLength(3);
+			await Promise.all([first, second, ...started.map(watch)]);
+			expect(bodies(lab, CREATE)).toHaveLength(5);
+			expect(mailbox.letters).toHaveLength(5);
+			expect(new Set(mailbox.letters.map(({ to }) => to))).toStrictEqual(
+				new Set([OWNER.email]),
+			);
 			const [task] = lab.emulator.tasks.all;
-			expect([...mailbox.letters].sort(bySubject)).toMatchObject([
-				{
-					to: 'ada@example.com',
-					subject: 'Your video could not be made',
-					text: expect.stringContaining('could not be generated') as string,
-				},
-				{
-					to: 'ada@example.com',
-					subject: 'Your video is ready',
-					text: expect.stringContaining(task!.id) as string,
-				},
-			]);
+			// Whatever address a message names, the mail goes to the user of the login.
+			const textOf = (words: string) =>
+				mailbox.letters.find(({ text }) => text.includes(words))?.subject;
+			expect(textOf('could not be generated')).toBe('Your video could not be made');
+			expect(textOf(task!.id)).toBe('Your video is ready');
 		} finally {
 			await mailbox.stop();
 		}
@@ -181,8 +210,18 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 	// That the gallery plays such videos is tested in watchGallery.ts.
 	'storyboard-to-film.json': async (lab) => {
 		const file = 'storyboard-to-film.json';
-		const ref = await publish(lab, file);
+		const closed = await publish(lab, file);
 		const form = `${lab.n8n.url}/form/${webhookIdOf(await readExampleFile(file))}`;
+		const answers = new FormData();
+		answers.append('field-0', 'A kite');
+		await axios.post(form, answers, { proxy: false, validateStatus: () => true });
+		expect(await lab.client.executions(closed)).toStrictEqual([]);
+		await lab.client.archive(closed.id);
+		// Opened to everybody, with a day of four videos.
+		const ref = await publish(lab, file, [
+			['"n8nUserAuth"', '"none"'],
+			['"maximumVideos":9', '"maximumVideos":4'],
+		]);
 		const make = async (topic: string) => {
 			const answers = new FormData();
 			answers.append('field-0', topic);
@@ -216,6 +255,8 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		expect(failureOf(failed)).toMatch(
 			/^Create Video: The video failed.*The video could not be generated/,
 		);
+		expect(bodies(lab, CREATE)).toHaveLength(1);
+		expect(failureOf(await make('A kite'))).toContain('Maximum Videos is 4');
 		expect(bodies(lab, CREATE)).toHaveLength(1);
 	},
 
@@ -266,23 +307,22 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 
 	// What the user sees in the chat page is tested in aiAgentVideo.test.ts.
 	'ai-agent-video.json': async (lab) => {
-		const chat = await publishChat(lab, 'ai-agent-video.json');
+		const chat = await publishChat(lab, 'ai-agent-video.json', [
+			['"maximumVideos":10', '"maximumVideos":3'],
+			['"rightValue":100', '"rightValue":3'],
+		]);
 		const { text } = await chat.ask('Make a video of a lighthouse at dawn');
 		const [task] = lab.emulator.tasks.all.slice(-1);
 		expect(text).toContain(task!.id);
 		expect(bodies(lab, CREATE)).toMatchObject([{ prompt: 'a lighthouse at dawn' }]);
-	},
 
-	'assistant-with-memory.json': async (lab) => {
-		const chat = await publishChat(lab, 'assistant-with-memory.json');
-		await chat.ask('My name is Ada.');
-		expect((await chat.ask('What is my name?')).text).toBe('Your name is Ada.');
-		const [first, second] = bodies(lab, CHAT);
-		expect(first).not.toHaveProperty('session_id');
-		expect(second).toMatchObject({
-			app_code: 'demo-assistant',
-			session_id: expect.any(String) as string,
-		});
+		// Strangers, each in a new browser.
+		const ask = async () => (await chat.of(randomUUID()).ask('Make twenty videos')).text;
+		for (let stranger = 0; stranger < 2; stranger++) expect(await ask()).toBe('Done.');
+		expect(bodies(lab, CREATE)).toHaveLength(3);
+		const replies = bodies(lab, CHAT).length;
+		expect(await ask()).toContain('asked enough');
+		expect(bodies(lab, CHAT)).toHaveLength(replies);
 	},
 
 	'nightly-video-batch.json': async (lab) => {
@@ -337,7 +377,7 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 				topic: 'A lighthouse at dawn',
 				status: 'done',
 				video_url: expect.stringContaining('.mp4') as string,
-				error: null,
+				error: '',
 			},
 		]);
 		const reasons = outputItems(execution, 'Save Reason').map(({ json }) => json);
@@ -369,10 +409,51 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		const left = outputItems(limited, 'Save Reason').map(({ json }) => json);
 		expect(left).toMatchObject([{ status: 'ordered', error: '' }]);
 		expect(bodies(lab, CREATE)).toHaveLength(4);
+
+		// Three nights of one order. The first is stopped, in the second the service does not know the task.
+		await order('A comet', '1:1');
+		const comet = async () => {
+			const rows = await lab.client.dataTableRows('video_orders');
+			return rows!.find(({ topic }) => topic === 'A comet')!;
+		};
+		lab.emulator.faults.add({ kind: 'status', status: 400, path: STATUS, count: 1_000 });
+		const stopped = await lab.client.run(ref, 'Run Now');
+		await until(async () => (await comet())['status'] === 'started');
+		await lab.client.stop(stopped);
+		const { task_id } = await comet();
+		const paid = bodies(lab, CREATE).length;
+		await run(lab, ref);
+		expect(await comet()).toMatchObject({
+			status: 'started',
+			error: expect.stringMatching(/./) as string,
+		});
+		lab.emulator.faults.clear();
+		await run(lab, ref);
+		expect(await comet()).toMatchObject({
+			...{ status: 'done', task_id, error: '' },
+			video_url: expect.stringContaining(String(task_id)) as string,
+		});
+		expect(bodies(lab, CREATE)).toHaveLength(paid);
+		const prompts = bodies(lab, CHAT).map((body) => JSON.stringify(body));
+		expect(prompts.filter((prompt) => prompt.includes('A comet')).length).toBeGreaterThan(2);
+
+		// A stranger orders more than a night makes.
+		const topics = Array.from({ length: 25 }, (_, index) => ({
+			...{ topic: `Kite ${index}`, aspect_ratio: '1:1', status: 'ordered' },
+		}));
+		const project = await lab.client.personalProject();
+		await lab.client.insertDataTableRows('video_orders', project, topics);
+		lab.emulator.journal.clear();
+		const flood = await run(lab, ref);
+		expect(outputItems(flood, 'New Orders')).toHaveLength(20);
+		expect(bodies(lab, CHAT)).toHaveLength(20);
+		expect(bodies(lab, CREATE).length).toBeLessThan(20);
 	},
 
 	'image-to-video.json': async (lab) => {
-		const ref = await publish(lab, 'image-to-video.json');
+		const ref = await publish(lab, 'image-to-video.json', [
+			['"maximumVideos":10', '"maximumVideos":2'],
+		]);
 		const path = webhookIdOf(await readExampleFile('image-to-video.json'));
 		const upload = async (prompt: string) =>
 			await uploadPicture(lab.browser, { url: `${lab.n8n.url}/form/${path}`, prompt });
@@ -391,13 +472,19 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		]);
 
 		for (const [prompt, reason] of [
-			['A fail-task', 'The video failed'],
 			['A forbidden-word', 'moderation'],
+			['A fail-task', 'The video failed'],
+			['A stranger', 'Maximum Videos is 2'],
 		] as const) {
 			const failed = await upload(prompt);
 			expect(failed.text).toContain(reason);
+			// The words of the service could be markup.
+			expect(failed.text).not.toMatch(/could not be generated|The service said/);
 			expect(failed).not.toHaveProperty('file');
 		}
+		expect(lab.emulator.journal.of(CREATE).map(({ status }) => status)).toStrictEqual([
+			200, 409, 200,
+		]);
 	},
 
 	// That n8n is killed in between is tested in collectVideos.test.ts.
@@ -486,46 +573,7 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 	'video-gallery.json': watchGallery,
 
 	'money-desk.json': orderAtDesk,
-
-	'evaluate-prompts.json': async (lab) => {
-		const { client } = lab;
-		const { execution } = await runNow(lab, 'evaluate-prompts.json');
-		expect(outputItems(execution, 'Save the Cases')).toHaveLength(4);
-		expect(bodies(lab, CHAT)).toStrictEqual([]);
-
-		// A person chooses the table in the editor.
-		const text = JSON.stringify(await readExampleFile('evaluate-prompts.json'));
-		const unset = '"mode":"list","value":""';
-		expect(text.split(unset)).toHaveLength(2);
-		const id = await client.dataTableId('prompt_tests');
-		const chosen = text.replace(unset, `"mode":"list","value":"${id}"`);
-		const ref = await client.importWorkflow(JSON.parse(chosen) as Workflow);
-		const metrics = await client.evaluate(ref);
-		// The emulator does not know that a person who wants money back writes about billing.
-		expect(metrics).toMatchObject({ Categorization: 0.75 });
-		expect(bodies(lab, CHAT)).toHaveLength(4);
-
-		// A real message takes the other branch.
-		const message = await client.importWorkflow(
-			workflow('Message', [
-				node('Run Now', 'n8n-nodes-base.manualTrigger', 1),
-				node('Fields', 'n8n-nodes-base.set', 3.4, {
-					parameters: { mode: 'raw', jsonOutput: '{ "text": "Where is my parcel?" }' },
-				}),
-				node('Call', 'n8n-nodes-base.executeWorkflow', 1.3, {
-					parameters: { workflowId: { __rl: true, mode: 'id', value: ref.id } },
-				}),
-			]),
-		);
-		await client.activate(ref);
-		expect(outputItems(await run(lab, message), 'Call').map(({ json }) => json)).toStrictEqual([
-			{ label: 'shipping' },
-		]);
-	},
 };
-
-const bySubject = (a: { readonly subject: string }, b: { readonly subject: string }) =>
-	a.subject < b.subject ? -1 : 1;
 
 const bodies = ({ emulator }: ExampleLab, path: string) =>
 	emulator.journal.of(path).map(({ body }) => body);
@@ -547,26 +595,53 @@ async function chatUrlOf({ n8n }: ExampleLab, file: string): Promise<string> {
 	return chatUrl(n8n.url, webhookIdOf(await readExampleFile(file)));
 }
 
-async function publish({ client }: ExampleLab, file: string): Promise<WorkflowRef> {
-	const ref = await client.importWorkflow(await readExampleFile(file));
+/** What is changed in an example, so that a test does not wait for its limits. */
+type Changes = readonly (readonly [from: string, to: string])[];
+
+async function changed(file: string, changes: Changes): Promise<Workflow> {
+	let text = JSON.stringify(await readExampleFile(file));
+	for (const [from, to] of changes) {
+		expect(text).toContain(from);
+		text = text.replaceAll(from, to);
+	}
+	return JSON.parse(text) as Workflow;
+}
+
+async function publish(
+	{ client }: ExampleLab,
+	file: string,
+	changes: Changes = [],
+): Promise<WorkflowRef> {
+	const ref = await client.importWorkflow(await changed(file, changes));
 	await client.activate(ref);
 	return ref;
 }
 
 /** Activates the chat of an example and returns one conversation; `of` begins that of another visitor. */
-async function publishChat(lab: ExampleLab, file: string) {
-	const ref = await publish(lab, file);
+async function publishChat(lab: ExampleLab, file: string, changes?: Changes) {
+	const ref = await publish(lab, file, changes);
 	const url = await chatUrlOf(lab, file);
+	const send = (question: string, sessionId: string, login?: Readonly<Record<string, string>>) =>
+		streamWebhook(url, message(question, sessionId), undefined, login);
 	const of = (sessionId: string) => ({
 		ask: async (question: string) => {
-			const lines = await streamWebhook(url, message(question, sessionId));
+			const lines = await send(question, sessionId, lab.client.login);
 			const execution = await lab.client.lastExecution(ref);
 			expect(failureOf(execution)).toBe('');
 			const pieces = lines.filter(({ type }) => type === 'item').length;
 			return { text: chatText(lines), pieces, execution };
 		},
 	});
-	return { ...of(randomUUID()), of };
+	return {
+		...of(randomUUID()),
+		of,
+		/** Sends a message without a login: nothing must be executed. */
+		refuseStranger: async () => {
+			const before = await lab.client.executions(ref);
+			await expect(send('Make twenty videos', randomUUID())).rejects.toThrow('status 401');
+			expect(await lab.client.executions(ref)).toStrictEqual(before);
+		},
+	};
 }
 
 /** Executes an example from its manual trigger. */

@@ -68,6 +68,22 @@ export async function watchGallery(lab: ExampleLab): Promise<void> {
 		});
 	}
 
+	// The links of the videos have expired: the page asks for each at most once in the film, and once in the list.
+	const late = await openPage(browser, { width: WIDTH, height: 800, showLimitMs: 20_000 });
+	await inPage(late, 'gallery-expired', async ({ page }) => {
+		const asked: string[] = [];
+		await page.route(/\.mp4/, async (route) => {
+			asked.push(route.request().url());
+			await route.abort();
+		});
+		await page.goto(`${link}&execution=${id}`);
+		await page.getByText('No video can be loaded').waitFor();
+		for (const card of await page.locator('article').all()) await card.scrollIntoViewIfNeeded();
+		const times = [...new Set(asked)].map((url) => asked.filter((each) => each === url).length);
+		expect(times).toHaveLength(3);
+		expect(Math.max(...times)).toBeLessThanOrEqual(2);
+	});
+
 	await client.deleteDataTableRows('gallery_links', 'secret_hash', hash);
 	await isClosed(link.slice(address.length));
 }
