@@ -1,5 +1,3 @@
-import type { TopLevelSpec } from 'vega-lite' with { 'resolution-mode': 'import' };
-
 import type { Figure } from './measure/figure';
 import type { N8nInstance } from './n8n/startInstance';
 import type { MeasuringServer } from './server/startServer';
@@ -48,7 +46,6 @@ export interface Result {
 	readonly columns: readonly Column[];
 	readonly rows: readonly Row[];
 	readonly ratios: readonly Ratio[];
-	readonly plot: TopLevelSpec;
 	/** Further observations, one sentence each. */
 	readonly notes?: readonly string[];
 }

@@ -33,9 +33,9 @@ function tablesOf({ properties }: Form): Tables {
 const list = (rows: readonly Row[]) =>
 	rows
 		.map(([field, byDefault, description]) =>
-			[`- ${field}`, byDefault && `(${byDefault})`, description && `– ${description}`]
+			[`- ${[field, byDefault && `(${byDefault})`].filter(Boolean).join(' ')}`, description]
 				.filter(Boolean)
-				.join(' '),
+				.join(': '),
 		)
 		.join('\n');
 
@@ -66,26 +66,26 @@ export function sharedFieldTable(nodes: readonly Form[]): string {
 }
 
 /**
- * The fields of a node that no other node has, as Markdown: a list of the form, one of its options, and the notices. Fields that exist
- * once per model are listed once.
- *
- * @param nodes All nodes of the package.
+ * The fields that one node alone has, as Markdown: a heading for each node, a list of its form, one of its options, and the
+ * notices. Fields that exist once per model are listed once.
  */
-export function fieldTables(node: Form, nodes: readonly Form[]): string {
+export function ownFieldTables(nodes: readonly Form[]): string {
 	const nodesOf = nodesOfRows(nodes);
+	return nodes.map((node) => ownFields(node, nodesOf)).join('\n\n');
+}
+
+function ownFields(node: Form, nodesOf: ReturnType<typeof nodesOfRows>): string {
 	const own = tablesOf(node)
 		.map(
 			([heading, all]) =>
 				[heading, all.filter((row) => nodesOf.get(keyOf(row))!.size === 1)] as const,
 		)
 		.filter(([, all]) => all.length > 0)
-		.flatMap(([heading, all]) => [...(heading === '' ? [] : [`### ${heading}`]), list(all)]);
+		.flatMap(([heading, all]) => [...(heading === '' ? [] : [`**${heading}**`]), list(all)]);
 	const notices = node.properties
 		.filter(({ type }) => type === 'notice')
 		.map(({ displayName }) => `> ${toMarkdown(displayName)}`);
-	return [...own, 'The other fields are those of [several nodes](fields.md).', ...notices].join(
-		'\n\n',
-	);
+	return [`### ${node.displayName}`, ...own, ...notices].join('\n\n');
 }
 
 /** The display names of all fields, including nested ones. */
@@ -162,15 +162,10 @@ function code(text: string): string {
 	return line === '' || line === '{}' || line === '[]' ? '' : `\`${line}\``;
 }
 
-/** The first sentence of a field's description, and the names of its choices: the form has the rest. */
-function describe({ description = '', type, options = [] }: INodeProperties): string {
-	const [first = ''] = description.split(/(?<=[.!?]) (?=[A-Z])/);
-	const choices = type === 'options' ? (options as INodePropertyOptions[]) : [];
-	const names = choices.map(({ name }) => `_${name}_`).join(', ');
-	return [first && sentence(first), names && `${names}.`]
-		.filter(Boolean)
-		.map(toMarkdown)
-		.join(' ');
+/** The first sentence of a field's description without its examples: the form has the rest, and the choices. */
+function describe({ description = '' }: INodeProperties): string {
+	const [first = ''] = description.split(/(?<=[.!?]) (?=[A-Z])|, e\.g\. /);
+	return first && toMarkdown(sentence(first));
 }
 
 /** Whether a field is shown only when the node is used as an agent's tool. */

@@ -1,8 +1,8 @@
 import { VIDEO_MODELS } from '../nodes/client/video/models';
 import { STATES } from '../nodes/shared/durable/states';
-import { fieldTables, sharedFieldTable } from './fieldTables';
+import { ownFieldTables, sharedFieldTable } from './fieldTables';
 import { modelTable } from './modelTable';
-import { loadNode, NODE_NAMES, pageOf } from './nodePages';
+import { loadNode, NODE_NAMES } from './nodePages';
 import { stateDiagram } from './stateDiagram';
 import { stateTable } from './stateTable';
 
@@ -19,21 +19,20 @@ export interface GeneratedPart {
 const descriptions = async () =>
 	(await Promise.all(NODE_NAMES.map(loadNode))).map(({ description }) => description);
 
-/** All generated parts: the field tables of each node that has a page, the video models, the states of a paid call and what becomes of each. */
+/** All generated parts: the fields of the nodes, the video models, the states of a paid call and what becomes of each. */
 export const GENERATED_PARTS: readonly GeneratedPart[] = [
-	...NODE_NAMES.flatMap((name) => {
-		const page = pageOf(name);
-		const build = async () =>
-			fieldTables((await loadNode(name)).description, await descriptions());
-		return page === undefined ? [] : [{ page: `docs/${page}`, content: 'fields', build }];
-	}),
+	{
+		page: 'docs/fields.md',
+		content: 'fields',
+		build: async () => ownFieldTables(await descriptions()),
+	},
 	{
 		page: 'docs/fields.md',
 		content: 'shared fields',
 		build: async () => sharedFieldTable(await descriptions()),
 	},
 	{
-		page: 'docs/create-video.md',
+		page: 'docs/fields.md',
 		content: 'models',
 		build: () => Promise.resolve(modelTable(VIDEO_MODELS)),
 	},

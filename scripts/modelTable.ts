@@ -1,18 +1,8 @@
 import type { VideoModel } from '../nodes/client/video/models';
 import { markdownTable } from './markdownTable';
 
-const HEAD = [
-	'model',
-	'aspect ratio',
-	'seconds',
-	'size',
-	'mode',
-	'images',
-	'videos',
-	'audios',
-	'generates audio',
-];
-const NONE = '–';
+const HEAD = ['model', 'aspect ratio', 'seconds', 'size or mode', 'files', 'sound'];
+const NONE = '';
 
 /** The video models as a Markdown table: the values that each accepts, its defaults first and in bold. */
 export function modelTable(models: readonly VideoModel[]): string {
@@ -22,13 +12,17 @@ export function modelTable(models: readonly VideoModel[]): string {
 			code(model.code),
 			valueList(model.aspectRatios.map(code)),
 			valueList(defaultFirst(model.durations, model.defaultDuration).map(String)),
-			valueList(model.sizes.map(code)),
-			valueList(model.modes.map(code)),
-			Object.entries(model.imageModes)
-				.map(([mode, maximum]) => `${code(mode)} ${maximum}`)
-				.join(', '),
-			countOf(model.maxVideos),
-			countOf(model.maxAudios),
+			[model.sizes, model.modes]
+				.map((values) => valueList(values.map(code)))
+				.join(' ')
+				.trim(),
+			[
+				...Object.entries(model.imageModes).map(
+					([mode, maximum]) => `${code(mode)} ${maximum}`,
+				),
+				...countOf('videos', model.maxVideos),
+				...countOf('audios', model.maxAudios),
+			].join(', '),
 			model.generatesAudio ? 'yes' : NONE,
 		]),
 	);
@@ -36,7 +30,7 @@ export function modelTable(models: readonly VideoModel[]): string {
 
 const code = (value: string) => `\`${value}\``;
 
-const countOf = (count: number) => (count === 0 ? NONE : String(count));
+const countOf = (kind: string, count: number) => (count === 0 ? [] : [`${kind} ${count}`]);
 
 function defaultFirst<T>(values: readonly T[], defaultValue: T | undefined): readonly T[] {
 	return values.toSorted((a, b) => Number(b === defaultValue) - Number(a === defaultValue));

@@ -7,9 +7,10 @@
 import { spawn } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { clearInterval, setInterval } from 'node:timers';
 import { fileURLToPath } from 'node:url';
+
+import { runNpm } from '../lab/services/runNpm.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const nodeVersion = readFileSync(join(root, '.nvmrc'), 'utf8').trim();
@@ -22,44 +23,37 @@ const options = { cwd: root, stdio: 'inherit', shell: process.platform === 'win3
 
 /** Interval of progress lines in milliseconds. A log file gets fewer than a terminal. */
 const PROGRESS_MS = process.stderr.isTTY ? 1_000 : 15_000;
-/** A package file that npm has fetched, in its log. */
-const FETCHED = /http fetch GET 200 \S+\/-\/(\S+)\.tgz/;
-/** A line of npm's log that is no error. */
-const ROUTINE = /^npm (?:http|warn|notice|info)\b/i;
 
 /**
- * Runs npm and shows that it lives: the elapsed time, and the package that it fetched last. Ends this process if npm
+ * Runs npm and shows that it lives: the elapsed time, and what it fetched last or cannot reach. Ends this process if npm
  * fails.
+ *
+ * @param folder What npm may leave incomplete: its next try would fail there.
  */
-async function npm(title, args) {
+async function npm(title, args, folder) {
 	say(`${title} …`);
-	const all = [...args, '--no-audit', '--no-fund', '--loglevel=http'];
-	const child = spawn('npm', all, { ...options, stdio: ['inherit', 'inherit', 'pipe'] });
 	const startMs = Date.now();
-	let fetched = '';
+	let news = '';
 	const timer = setInterval(() => {
 		const seconds = `${Math.round((Date.now() - startMs) / 1000)} s`;
-		const line = [title, seconds, fetched].filter(Boolean).join(' · ').slice(0, 79);
-		process.stderr.write(process.stderr.isTTY ? `\r${line}\x1B[K` : `${line}\n`);
+		const line = [title, seconds, news].filter(Boolean).join(' · ');
+		process.stderr.write(process.stderr.isTTY ? `\r${line.slice(0, 79)}\x1B[K` : `${line}\n`);
 	}, PROGRESS_MS);
-	const stop = () => {
-		child.kill();
-		process.exit(143);
-	};
+	const stop = () => process.exit(143);
 	process.once('SIGTERM', stop);
-	child.on('error', ({ message }) => say(`npm: ${message}`));
-	createInterface(child.stderr).on('line', (line) => {
-		const [, name] = FETCHED.exec(line) ?? [];
-		if (name !== undefined) fetched = name;
-		else if (!ROUTINE.test(line)) say(line);
-	});
-	const status = await new Promise((resolve) => {
-		child.on('close', resolve);
-	});
-	clearInterval(timer);
-	process.off('SIGTERM', stop);
+	const onProgress = (text) => {
+		news = text;
+	};
+	try {
+		await runNpm(args, { cwd: root, onProgress });
+	} catch ({ message }) {
+		say(`\n${message}\nDelete ${folder}, then run this again`);
+		process.exit(1);
+	} finally {
+		clearInterval(timer);
+		process.off('SIGTERM', stop);
+	}
 	if (process.stderr.isTTY) process.stderr.write('\r\x1B[K');
-	if (status !== 0) process.exit(status > 0 ? status : 1);
 }
 
 /** Runs the command and forwards signals to it, so that it can clean up. */
@@ -92,7 +86,14 @@ async function installDependencies() {
 	// `npm ci` asks for optional packages of all platforms, which some registries do not have.
 	// Everything is needed to develop, whatever NODE_ENV and npm's settings leave out.
 	const all = ['--include=dev', '--include=optional', '--include=peer'];
-	await npm('Installing the dependencies, about a minute', ['install', ...all, '--no-save']);
+	const args = ['install', ...all, '--no-save'];
+	await npm('Installing the dependencies, about a minute', args, 'node_modules');
+	if (!existsSync(installed)) {
+		say(
+			'npm has not installed the dependencies, and names no reason. Delete node_modules, then run this again',
+		);
+		process.exit(1);
+	}
 	checkInstalled(lock, installed);
 }
 
@@ -156,7 +157,7 @@ async function fetchNode(home, name) {
 	writeFileSync(join(home, 'package.json'), JSON.stringify(manifest));
 	writeFileSync(join(home, 'package-lock.json'), JSON.stringify(lock));
 	const args = ['ci', '--ignore-scripts', '--prefix', home];
-	await npm(`Downloading Node ${nodeVersion}, which n8n runs on`, args);
+	await npm(`Downloading Node ${nodeVersion}, which n8n runs on`, args, home);
 }
 
 /** The folder of the `node` binary: that of this process if its major version matches, else a private copy. */

@@ -5,7 +5,6 @@ import { spanMs } from '../n8n/startInstance';
 import { toFigures } from '../measure/figure';
 import { interleave } from '../measure/interleave';
 import type { Question, Row } from '../question';
-import { barPlot } from '../report/plots';
 import { modelName } from '../server/behavior';
 
 const REPEATS = { full: 7, quick: 3 };
@@ -162,12 +161,6 @@ of the trigger to the end of the last node.`,
 				value: ratio(own, other, calls),
 				...(reason === undefined ? {} : { reason }),
 			})),
-			plot: barPlot(rows, {
-				ours: 3,
-				title: 'Agent loop: one more round with one call',
-				key: 'round',
-				unit: 'ms per round',
-			}),
 		};
 	},
 };

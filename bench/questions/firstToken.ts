@@ -7,7 +7,6 @@ import { toFigures } from '../measure/figure';
 import { interleave } from '../measure/interleave';
 import { readStream, wholeMs, type StreamTimes } from '../measure/readStream';
 import type { Question, Row } from '../question';
-import { barPlot } from '../report/plots';
 import { modelName } from '../server/behavior';
 
 const REPEATS = { full: 21, quick: 7 };
@@ -182,11 +181,6 @@ server to the client. *2,000 at once* is a reply of 2,000 chunks without a pause
 					value: ratio('perChunk'),
 				},
 			],
-			plot: barPlot(rows, {
-				title: 'Time to first token through a streaming webhook',
-				key: 'firstToken',
-				unit: 'ms from the request to the first text',
-			}),
 		};
 	},
 };

@@ -14,7 +14,6 @@ import { credentialsFor } from '../n8n/credentials';
 import { modelById, ourNode, splitItems, webhook } from '../n8n/nodes';
 import { connectInstance, LARGE_PAYLOADS, nodeMs, type N8nInstance } from '../n8n/startInstance';
 import type { Bench, Question, Row } from '../question';
-import { barPlot } from '../report/plots';
 import { startEmulatorProcess } from '../server/startEmulatorProcess';
 import { MEASURED_NODE, prompts } from './chatContenders';
 
@@ -47,11 +46,6 @@ collects ${COLLECTED} open tasks of the project. Time is the execution time of t
 				],
 				rows,
 				ratios: [],
-				plot: barPlot(rows, {
-					title: 'Beside a large task ledger',
-					key: 'ms',
-					unit: 'time of the node, ms',
-				}),
 			};
 		} finally {
 			await emulator.stop();

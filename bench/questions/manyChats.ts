@@ -6,7 +6,6 @@ import { exactFigure, toFigures, type Figure } from '../measure/figure';
 import { interleave } from '../measure/interleave';
 import { watchProcess } from '../measure/watchProcess';
 import type { Result, Bench, Question, Ratio, Row } from '../question';
-import { barPlot } from '../report/plots';
 import { modelName } from '../server/behavior';
 import {
 	CONCURRENCY,
@@ -167,12 +166,6 @@ function toResult(rows: readonly Row[]): Result {
 			...ratio('wall200', plain, 'plain'),
 			...ratio('cpu0', plain, 'plain'),
 		],
-		plot: barPlot(rows, {
-			ours: 2,
-			title: 'Many chats, server latency 0 ms',
-			key: 'wall0',
-			unit: 'wall time, ms',
-		}),
 	};
 }
 

@@ -6,7 +6,6 @@ import type { HttpPort } from '../../nodes/client/ports';
 import { toFigures } from '../measure/figure';
 import { interleave } from '../measure/interleave';
 import type { Question, Row } from '../question';
-import { barPlot } from '../report/plots';
 
 const CHUNKS = 6_000;
 /** The maximum of one socket read, and about the size of one event of a slow model. */
@@ -87,11 +86,6 @@ event each).`,
 					...(peer === 'baseline' ? { reason: BASELINE_REASON } : {}),
 				})),
 			),
-			plot: barPlot(rows, {
-				title: 'Reading a stream in 16 kB pieces',
-				key: 'mb-large',
-				unit: 'MB/s (more is better)',
-			}),
 		};
 	},
 };

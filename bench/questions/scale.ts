@@ -4,7 +4,6 @@ import { nodeMs, spanMs, withInstance, type N8nInstance } from '../n8n/startInst
 import { exactFigure, toFigure } from '../measure/figure';
 import { watchProcess } from '../measure/watchProcess';
 import type { Bench, Question, Ratio, Row } from '../question';
-import { pointPlot } from '../report/plots';
 import { TaskRuns } from '../server/taskRuns';
 import { withBranch } from './agentLoop';
 import { CHAT_CONTENDERS, MEASURED_NODE, prompts, type ChatContender } from './chatContenders';
@@ -87,10 +86,6 @@ time per item at the largest size divided by that at the next smaller one: 1 is 
 				...workersRatios(workers),
 			],
 			notes,
-			plot: pointPlot(
-				points.map(({ series, count, ms }) => ({ series, x: count, y: ms })),
-				{ title: 'Scale', x: 'items, calls or tasks', y: 'ms', log: true },
-			),
 		};
 	},
 };

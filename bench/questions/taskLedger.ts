@@ -5,7 +5,6 @@ import { toFigures } from '../measure/figure';
 import { interleave } from '../measure/interleave';
 import { watchProcess } from '../measure/watchProcess';
 import type { Bench, Question, Ratio, Result, Row } from '../question';
-import { barPlot } from '../report/plots';
 import { startEmulatorProcess } from '../server/startEmulatorProcess';
 import { MEASURED_NODE, prompts } from './chatContenders';
 
@@ -82,11 +81,6 @@ async function measure(n8n: N8nInstance, bench: Bench): Promise<Result> {
 		columns: COLUMNS,
 		rows,
 		ratios: COLUMNS.map((column) => ratio(column, rows)),
-		plot: barPlot(rows, {
-			title: 'Task ledger, server latency 0 ms',
-			key: 'wall0',
-			unit: 'wall time, ms',
-		}),
 	};
 }
 

@@ -1,7 +1,6 @@
 import { withInstances, type N8nInstance } from '../n8n/startInstance';
 import { exactFigure } from '../measure/figure';
 import type { Question, Row } from '../question';
-import { pointPlot } from '../report/plots';
 import { IN_N8N, PLAIN, waitInN8n } from './waitContenders';
 import { finishTimes, REALISTIC, type WaitFigures } from './taskPlan';
 
@@ -62,20 +61,6 @@ which compares different intervals. Only the suspended wait occupies no worker.`
 						reason,
 					};
 				}),
-			),
-			plot: pointPlot(
-				rows.map(({ contender, figures }) => ({
-					series: contender,
-					x: figures['polls']!.median / count,
-					y: figures['meanDelay']!.median,
-				})),
-				{
-					title: 'Waiting: polls and detection delay (lower left is better)',
-					x: 'polls per task',
-					y: 'mean delay, s',
-					joined: false,
-					log: true,
-				},
 			),
 		};
 	},

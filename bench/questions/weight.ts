@@ -4,7 +4,6 @@ import { ROOT } from '../../lab/paths';
 import { installAlone, loadMs, type InstalledPackage } from '../n8n/installedPackage';
 import { exactFigure, toFigure } from '../measure/figure';
 import type { Question, Row } from '../question';
-import { barPlot } from '../report/plots';
 
 const REPEATS = { full: 10, quick: 3 };
 const OURS = 'n8n-nodes-agent-video';
@@ -106,7 +105,6 @@ process that has n8n-core and n8n-workflow. The alternatives are community packa
 					reason: `${PACKAGES[0]!.nodes} nodes, the other package has ${nodes}; all are one bundle`,
 				})),
 			),
-			plot: barPlot(rows, { title: 'Loading the nodes', key: 'load', unit: 'ms' }),
 		};
 	},
 };

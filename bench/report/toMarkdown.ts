@@ -57,7 +57,6 @@ function section({ question, outcome }: QuestionResult): string[] {
 		figureTable(outcome),
 		...ratioParts(outcome),
 		(outcome.notes ?? []).map((note) => `- ${note}`).join('\n'),
-		`![${question.title}](plots/${question.id}.svg)`,
 	].filter((part) => part !== '');
 }
 

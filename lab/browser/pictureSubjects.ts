@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 import type { INode } from 'n8n-workflow';
 
 import { EXAMPLE_CREDENTIAL } from '../n8n/readExample';
@@ -15,6 +17,12 @@ export interface Subject {
 	/** The view of the output, if not n8n's default. */
 	readonly view?: 'Table' | 'JSON' | 'Schema';
 }
+
+/** The labels of the fields that each picture shows, from top to bottom. */
+export type PicturedFields = Readonly<Record<string, readonly string[]>>;
+
+/** The file with the fields of the pictures. Only taking a picture changes it. */
+export const PICTURED_FIELDS = join(__dirname, 'picturedFields.json');
 
 const OWN = 'n8n-nodes-agent-video.';
 const START = 'When Clicking Execute';

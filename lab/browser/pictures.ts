@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { Locator, Page } from 'playwright-core';
@@ -6,10 +7,11 @@ import { startEmulator } from '../../emulator/startEmulator';
 import { buildPackage } from '../n8n/buildPackage';
 import { installLab } from '../n8n/installLab';
 import { N8nClient, type WorkflowRef } from '../n8n/N8nClient';
+import { panelLabels } from './editorParts';
 import { openEditor, type Editor } from './openEditor';
 import { checkNames } from './checkNames';
 import { ROOT } from '../paths';
-import { SUBJECTS, type Subject } from './pictureSubjects';
+import { PICTURED_FIELDS, SUBJECTS, type PicturedFields, type Subject } from './pictureSubjects';
 import {
 	BEARER_CREDENTIAL,
 	EXAMPLE_CREDENTIAL,
@@ -137,6 +139,7 @@ async function takePanel(page: Page, { name, node, height, view }: Subject): Pro
 			.click();
 	}
 	await page.waitForTimeout(SETTLE_MS);
+	await rememberFields(name, await panelLabels(page));
 	await page.setViewportSize({
 		width: WIDTH,
 		height: height + (await page.evaluate<number>(HIDDEN_HEIGHT)),
@@ -144,6 +147,12 @@ async function takePanel(page: Page, { name, node, height, view }: Subject): Pro
 	await inBothThemes(page, name, async (path) => {
 		await panel.screenshot({ path });
 	});
+}
+
+/** Writes down which fields a picture shows: a test compares them with the form. */
+async function rememberFields(name: string, labels: readonly string[]): Promise<void> {
+	const all = JSON.parse(await readFile(PICTURED_FIELDS, 'utf8')) as PicturedFields;
+	await writeFile(PICTURED_FIELDS, `${JSON.stringify({ ...all, [name]: labels }, null, 2)}\n`);
 }
 
 async function takeCanvas(page: Page, name: string): Promise<void> {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { N8N_HOME, OTHER_N8N, PINNED_HOME } from '../paths';
-import { runCommand } from '../services/runCommand';
+import { runNpm } from '../services/runNpm';
 
 const MODULES = join(N8N_HOME, 'node_modules');
 const STAMP = join(MODULES, '.lab-installed.json');
@@ -175,11 +175,7 @@ async function npm(
 	args: readonly string[],
 	env: NodeJS.ProcessEnv = {},
 ): Promise<void> {
-	const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-	await runCommand('npm', ['--prefix', folder, ...args, ...quiet], {
-		cwd: folder,
-		env: { ...process.env, ...env },
-	});
+	await runNpm(['--prefix', folder, ...args], { cwd: folder, env: { ...process.env, ...env } });
 }
 
 /** Points node-gyp to the header files of this Node, if it has them; otherwise node-gyp downloads them. */

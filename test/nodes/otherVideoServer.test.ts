@@ -1,79 +1,58 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
-import { Stubby, type StubbyEndpoint, type StubbyResponse } from 'stubby';
-
 import { videoFile } from '../../emulator/media/mediaFiles';
 import { allItems, packageNode, runWorkflow, stubNode, type RunResult } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { COMPLETED, FAILED } from '../support/waitOutputs';
 
-// A third-party server whose tasks are scripted: the responses of an endpoint take turns.
-let server: Stubby;
+// A server with words and fields of its own, whose tasks are scripted: the responses of an endpoint take turns.
+interface Answer {
+	readonly status: number;
+	readonly body: object;
+	readonly headers?: Readonly<Record<string, string>>;
+}
+
+let server: ScriptedServer | undefined;
 let video: Buffer;
-let folder: string;
 
 beforeAll(async () => {
-	folder = await mkdtemp(join(tmpdir(), 'videos-'));
 	video = (await videoFile({ size: '480P', aspectRatio: '16:9', seconds: 5, words: 'A lake' }))!;
-	await writeFile(join(folder, 'lake.mp4'), video);
-});
-beforeEach(() => {
-	server = new Stubby();
 });
 afterEach(async () => {
-	await server.stop();
-});
-afterAll(async () => {
-	await rm(folder, { recursive: true });
+	await server?.stop();
 });
 
-const json = (body: object, status = 200, headers = {}): StubbyResponse => ({
-	status,
-	headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
-	body,
+const task = (status: string, more: object = {}): Answer => ({
+	status: 200,
+	body: { task_id: 'lake-1', status, model: 'video-m1', ...more },
 });
-const task = (status: string, more: object = {}) =>
-	json({ task_id: 'lake-1', status, model: 'video-m1', ...more });
+const failure = (status: number, error: object, headers = {}): Answer => ({
+	status,
+	body: { error },
+	headers,
+});
 
 const CREATED = task('queued', { created_at: '2026-11-22T09:00:00Z' });
 const URL = '{{url}}/files/lake.mp4';
 
-/** An endpoint that sends the responses in order. */
-function endpoint(
-	url: string,
-	responses: readonly StubbyResponse[],
-	request: Partial<StubbyEndpoint['request']> = {},
-): StubbyEndpoint {
-	// The server begins with the second response.
-	const inTurn = [...responses.slice(-1), ...responses.slice(0, -1)];
-	return { request: { url: `^${url}$`, method: 'POST', ...request }, response: inTurn };
-}
-
 /** Creates a video and waits for it; the server reports its states in order. */
 async function createAndWait(
-	created: readonly StubbyResponse[],
-	states: readonly StubbyResponse[],
+	created: readonly Answer[],
+	states: readonly Answer[],
 ): Promise<RunResult> {
-	await server.start({ stubs: 0, admin: 0, tls: 0, location: '127.0.0.1', data: [] });
-	const { port } = server.stubsPortal.address() as AddressInfo;
-	const baseUrl = `http://127.0.0.1:${port}`;
-	const data = [
-		endpoint('/v1/videos/generations', created, { post: '"prompt":"A lake"' }),
-		endpoint('/v1/videos/tasks', states, { post: '"task_id":"lake-1"' }),
-		endpoint(
-			'/files/lake.mp4',
-			[{ headers: { 'content-type': 'video/mp4' }, file: join(folder, 'lake.mp4') }],
-			{ method: 'GET' },
-		),
-	];
-	const withUrl = JSON.parse(JSON.stringify(data).replaceAll('{{url}}', baseUrl)) as typeof data;
-	withUrl.forEach((each) => {
-		server.post(each);
-	});
-	return await withFakeTimers(
+	const turns = new Map([
+		['/v1/videos/generations', [...created]],
+		['/v1/videos/tasks', [...states]],
+	]);
+	const { url, requests } = (server = await startScriptedServer((response, { path }) => {
+		const answer = turns.get(path)?.shift();
+		if (answer === undefined) {
+			response.writeHead(200, { 'content-type': 'video/mp4' }).end(video);
+			return;
+		}
+		const body = JSON.parse(JSON.stringify(answer.body).replaceAll('{{url}}', url)) as object;
+		json(response, answer.status, body, answer.headers);
+	}));
+	const result = await withFakeTimers(
 		async () =>
 			await runWorkflow(
 				[
@@ -84,9 +63,16 @@ async function createAndWait(
 				],
 				{ Start: [['Create']], Create: [['Wait']], Wait: [[], ['Mishaps']] },
 				'Start',
-				{ credential: { baseUrl, apiKey: 'any' } },
+				{ credential: { baseUrl: url, apiKey: 'any' } },
 			),
 	);
+	expect([...turns.values()].flat()).toStrictEqual([]);
+	const sent = (path: string) => requests.filter((each) => each.path === path);
+	for (const { body } of sent('/v1/videos/generations'))
+		expect(body).toMatchObject({ prompt: 'A lake' });
+	for (const { body } of sent('/v1/videos/tasks'))
+		expect(body).toMatchObject({ task_id: 'lake-1' });
+	return result;
 }
 
 test('a video is created, waited for and downloaded', async () => {
@@ -104,12 +90,12 @@ test('a video is created, waited for and downloaded', async () => {
 
 test('a busy server, an error between two states and words of its own do not end the wait', async () => {
 	const result = await createAndWait(
-		[json({ error: { message: 'slow down' } }, 429, { 'retry-after': '3' }), CREATED],
+		[failure(429, { message: 'slow down' }, { 'retry-after': '3' }), CREATED],
 		[
 			task('submitted', { progress: 0, queue: { position: 3 } }),
-			json({ error: { message: 'overloaded', type: 'server_error', code: null } }, 503),
+			failure(503, { message: 'overloaded', type: 'server_error', code: null }),
 			task('processing', { progress: 50, video_url: null, error_message: null }),
-			json({ error: { message: 'slow down' } }, 429, { 'retry-after': '3' }),
+			failure(429, { message: 'slow down' }, { 'retry-after': '3' }),
 			task('completed', {
 				progress: 100,
 				video_url: URL,

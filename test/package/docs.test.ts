@@ -96,8 +96,8 @@ describe.each(NODE_PAGES)('docs/$page', ({ name, page }) => {
 	});
 });
 
-describe('docs/troubleshooting.md', () => {
-	const text = read('docs', 'troubleshooting.md');
+describe('docs/answers.md', () => {
+	const text = read('docs', 'answers.md');
 
 	test.each([
 		...new Set(
@@ -108,7 +108,7 @@ describe('docs/troubleshooting.md', () => {
 			].map(({ message }) => message),
 		),
 	])('has an entry for "%s"', (message) => {
-		expect(text).toContain(`\n- **${message}**`);
+		expect(text).toContain(`**${message}**`);
 	});
 });
 
@@ -123,6 +123,16 @@ test.each(DOCUMENTS)('every link in %s leads to an existing file and heading', (
 		});
 	expect(broken).toStrictEqual([]);
 });
+
+test.each(['CONTRIBUTING.md', 'docs/maintaining.md', 'docs/architecture.md'])(
+	'every file of the repository that %s names exists',
+	(document) => {
+		const named = [
+			...read(document).matchAll(/`((?:nodes|test|emulator|lab|docker|bench)\/[\w./-]+)`/g),
+		].map(([, path]) => path!);
+		expect(named.filter((path) => !existsSync(join(ROOT, path)))).toStrictEqual([]);
+	},
+);
 
 describe('docs/pictures', () => {
 	const pictures = readdirSync(join(ROOT, 'docs/pictures'));

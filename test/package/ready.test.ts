@@ -14,9 +14,12 @@ import {
 	writeFileSync,
 } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
+import { generate } from 'selfsigned';
 
 import { ROOT } from '../../lab/paths';
 
@@ -71,11 +74,15 @@ async function serve(content: Buffer): Promise<string> {
 	return `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`;
 }
 
+function copyScripts(root: string): void {
+	for (const file of ['scripts/ready.mjs', 'lab/services/runNpm.js'])
+		cpSync(join(ROOT, file), join(root, file));
+}
+
 /** Runs `node` through ready.mjs in a checkout that needs the served version and knows these hashes. */
 async function runNode(registryUrl: string, hashes: Record<string, string>) {
 	const root = join(folder, 'checkout');
-	mkdirSync(join(root, 'scripts'), { recursive: true });
-	cpSync(join(ROOT, 'scripts', 'ready.mjs'), join(root, 'scripts', 'ready.mjs'));
+	copyScripts(root);
 	writeFileSync(join(root, 'scripts', 'nodeHashes.json'), JSON.stringify(hashes));
 	writeFileSync(join(root, '.nvmrc'), `${VERSION}\n`);
 	cpSync(join(ROOT, 'package.json'), join(root, 'package.json'));
@@ -94,9 +101,9 @@ async function runReady(
 	settings: Readonly<Record<string, string>> = {},
 ) {
 	const env = {
-		...settings,
 		CI: 'true',
 		PATH: process.env['PATH'],
+		...settings,
 		HOME: folder,
 		npm_config_registry: registryUrl,
 		npm_config_cache: join(folder, 'cache'),
@@ -167,12 +174,12 @@ describe('the lock file', () => {
 		locked: Record<string, object>,
 		settings: Readonly<Record<string, string>> = {},
 		prepare: (root: string) => void = () => undefined,
+		registryUrl?: string,
 	) {
 		const root = join(folder, 'locked');
 		const manifest = { name: 'checkout', version: '1.0.0', devDependencies: { [NAME]: '*' } };
 		const packages = { '': manifest, ...locked };
-		mkdirSync(join(root, 'scripts'), { recursive: true });
-		cpSync(join(ROOT, 'scripts', 'ready.mjs'), join(root, 'scripts', 'ready.mjs'));
+		copyScripts(root);
 		writeFileSync(join(root, '.nvmrc'), process.versions.node);
 		writeFileSync(join(root, 'package.json'), JSON.stringify(manifest));
 		writeFileSync(
@@ -182,7 +189,7 @@ describe('the lock file', () => {
 		prepare(root);
 		return await runReady(
 			root,
-			await serve(packageThatSays('library')),
+			registryUrl ?? (await serve(packageThatSays('library'))),
 			['node', '--print', '`the command runs: ${process.env.NODE_ENV}`'],
 			settings,
 		);
@@ -271,6 +278,60 @@ describe('the lock file', () => {
 			expect(said).not.toContain('the command runs');
 			expect(code).toBe(1);
 			expect(readdirSync(elsewhere).sort()).toStrictEqual(['.bin', '.package-lock.json']);
+		},
+		LIMIT_MS,
+	);
+
+	const missing = () => ({ [`node_modules/${NAME}`]: entryOf() });
+
+	test(
+		'a registry with a certificate that nobody knows is named at once, with what to set and to delete',
+		async () => {
+			const { private: key, cert } = await generate([
+				{ name: 'commonName', value: 'localhost' },
+			]);
+			registry = createTlsServer({ key, cert }).listen(0, '127.0.0.1');
+			await once(registry, 'listening');
+			const url = `https://127.0.0.1:${(registry.address() as AddressInfo).port}/`;
+			const { code, said } = await runWith(missing(), {}, undefined, url);
+			expect(said).toContain(`npm cannot reach ${url}${NAME} (DEPTH_ZERO_SELF_SIGNED_CERT)`);
+			expect(said).toContain('NODE_EXTRA_CA_CERTS');
+			expect(said).toContain('Delete node_modules, then run this again');
+			expect(said).not.toContain('ENOENT');
+			expect(said).not.toContain('the command runs');
+			expect(code).toBe(1);
+		},
+		LIMIT_MS,
+	);
+
+	test(
+		'a registry that does not answer is named after three attempts',
+		async () => {
+			const url = await serve(packageThatSays('library'));
+			registry.close();
+			const fast = {
+				npm_config_fetch_retry_mintimeout: '1',
+				npm_config_fetch_retry_maxtimeout: '1',
+			};
+			const { code, said } = await runWith(missing(), fast, undefined, url);
+			expect(said).toContain(`npm cannot reach ${url}${NAME} (ECONNREFUSED)`);
+			expect(said).toContain('Delete node_modules, then run this again');
+			expect(code).toBe(1);
+		},
+		LIMIT_MS,
+	);
+
+	test(
+		'an npm that installs nothing, and says that all is well, is an error',
+		async () => {
+			const bin = join(folder, 'bin');
+			mkdirSync(bin);
+			writeFileSync(join(bin, 'npm'), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
+			const path = `${bin}:${process.env['PATH']}`;
+			const { code, said } = await runWith(missing(), { PATH: path });
+			expect(said).toContain('npm has not installed the dependencies');
+			expect(said).not.toContain('ENOENT');
+			expect(code).toBe(1);
 		},
 		LIMIT_MS,
 	);
