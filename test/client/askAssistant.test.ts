@@ -9,7 +9,7 @@ import { progressLine, toolProgressEvents } from '../../nodes/client/chat/toolPr
 import type { ToolProgressEvent } from '../../nodes/client/chat/types';
 import type { ServiceError } from '../../nodes/client/errors';
 import { axiosHttp } from '../support/axiosHttp';
-import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
+import { serverForEach, type Script } from '../support/scriptedServer';
 import { fakeClock } from '../support/fakeClock';
 
 const ARGUMENTS = { query: 'café “n8n”' };
@@ -63,16 +63,10 @@ const RAN = {
 	tool_results: [{ tool_call_id: 'call_1', content: '3 pages' }],
 };
 
-let server: ScriptedServer;
 let script: Script;
 
-beforeEach(async () => {
-	server = await startScriptedServer((...args) => {
-		script(...args);
-	});
-});
-afterEach(async () => {
-	await server.stop();
+const server = serverForEach((...args) => {
+	script(...args);
 });
 
 const OPTIONS: CompleteOptions = { stream: true, idleTimeoutMs: 5_000 };
@@ -183,16 +177,6 @@ describe('a call that fails in the stream keeps what had arrived', () => {
 			},
 			subject: { session_id: 's-1' },
 		});
-	});
-
-	test('before any text: tool progress and session ID', async () => {
-		script = sends(Buffer.from(stream([STARTED])));
-		const { details } = await failure();
-		expect(details.partial).toStrictEqual({
-			session_id: 's-1',
-			events: PROGRESS.slice(0, 1),
-		});
-		expect(details.subject).toStrictEqual({ session_id: 's-1' });
 	});
 
 	test.each([

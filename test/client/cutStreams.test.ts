@@ -7,6 +7,7 @@ import { ServiceError } from '../../nodes/client/errors';
 import type { HttpPort } from '../../nodes/client/ports';
 import { fakeClock } from '../support/fakeClock';
 import { FAILURE } from '../support/failureTexts';
+import { thorough } from '../support/thorough';
 
 const TOOL = { type: 'function', function: { name: 'weather', parameters: { type: 'object' } } };
 const user = (content: string) => [{ role: 'user', content } as const];
@@ -122,7 +123,11 @@ describe.each(Object.keys(REQUESTS) as (keyof typeof REQUESTS)[])('a stream of %
 		const seen: unknown[] = [];
 		const expected: unknown[] = [];
 		const whole = await outcome(kind, sends(stream, false));
+		// Around the end of each line, and at every seventh byte.
+		const isTried = (at: number) =>
+			at % 7 === 0 || stream.subarray(at - 1, at + 2).includes(10);
 		for (let at = 0; at <= stream.length; at++) {
+			if (!thorough(isTried(at), true)) continue;
 			// An event ends with an empty line, or with the end of the stream.
 			const arrived = eventsBefore(stream, breaks ? at - 2 : at);
 			const { hasChoices, isFinished, text, sessionId, progress } = arrived;

@@ -8,9 +8,6 @@ import { fakeClock } from '../support/fakeClock';
 /** The answer to the n-th poll (from 0) of a task. */
 type Answer = (nowMs: number, nth: number) => TaskReport | ServiceError;
 
-const busy = new ServiceError('http', 'busy', [], { status: 503, retryable: true });
-const gone = new ServiceError('http', 'no such task', [], { status: 400, retryable: false });
-
 const VIDEO_URL = 'https://files.example/a.mp4';
 const report = (status: string, more: object = {}): TaskReport => ({
 	task_id: 't',
@@ -131,27 +128,6 @@ test.each(['init', 'queued', 'processing', 'unknown', 'warming_up'])(
 		expect(results[0]).toMatchObject({ status: 'completed', waited_seconds: 12.9 });
 	},
 );
-
-test('a retryable error is polled again, the third of any others ends polling of its task', async () => {
-	const { results, polledAt } = await poll({
-		shaky: (now, nth) => (nth < 3 ? busy : finishesAt(0)(now, nth)),
-		bad: () => gone,
-	});
-	expect(results[0]).toMatchObject({ task_id: 'shaky', status: 'completed' });
-	expect(results[1]).toMatchObject({
-		task_id: 'bad',
-		status: '',
-		reason: 'refused',
-		error_message: 'no such task',
-	});
-	expect(polledAt['bad']).toStrictEqual([0, 5.25, 12.875]);
-});
-
-test('a rejected key ends polling of all tasks', async () => {
-	const rejected = new ServiceError('http', 'key', [], { status: 401, retryable: false });
-	const { error } = await poll({ t: () => rejected, u: finishesAt(60_000) });
-	expect(error).toBe(rejected);
-});
 
 test('tasks are polled concurrently and returned in their order', async () => {
 	const { polls, polledAt } = await poll({

@@ -10,6 +10,7 @@ import {
 	type RunOptions,
 	type RunResult,
 } from '../support/engine';
+import { thorough } from '../support/thorough';
 import { body, chunk, reply, stream, type Answer } from './answers';
 
 /** The settings under which a node runs; the expectation of a cell holds for all of them. */
@@ -215,3 +216,7 @@ export const OPERATIONS = {
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof OPERATIONS;
+
+/** The settings that a cell is run with: usually one of them, in turn from row to row, so that each column has every one. */
+export const waysFor = ({ ways }: Operation, row: number): readonly Way[] =>
+	thorough([ways[row % ways.length]!], ways);

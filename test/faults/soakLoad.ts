@@ -13,6 +13,7 @@ import {
 	type RunOptions,
 } from '../support/engine';
 import type { FakeTime } from '../support/fakeTimers';
+import { thorough } from '../support/thorough';
 import { addRandomFault, PATHS } from './soakFaults';
 
 /** What the nodes reported, to compare with the emulator's tasks and journal. */
@@ -27,7 +28,9 @@ export interface LoadReport {
 	runs: number;
 }
 
-const LOAD_MS = 30 * 60_000;
+/** How long the users work, in minutes of fake time. */
+export const LOAD_MINUTES = thorough(8, 30);
+const LOAD_MS = LOAD_MINUTES * 60_000;
 /** Maximum pause of a user between two runs. */
 const PAUSE_MS = 20_000;
 /** Words in a prompt that decide how the emulator ends the task. */
@@ -43,7 +46,7 @@ const WEATHER = {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Runs all nodes for half an hour, each by a user of its own. */
+/** Runs all nodes, each by a user of its own. */
 export async function load(
 	emulator: Emulator,
 	apiKey: string,

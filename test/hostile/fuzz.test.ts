@@ -1,15 +1,16 @@
-// @seconds 40
+// @seconds 15
 import { runInNewContext } from 'node:vm';
 import { setFlagsFromString } from 'node:v8';
 
 import fc from 'fast-check';
 
 import { parseJson } from '../../nodes/client/json';
+import { thorough } from '../support/thorough';
 import { READERS } from './readers';
 import { HOSTILE_TEXTS } from './texts';
 
 const SEED = 20_260_101;
-const RUNS = 10_000;
+const RUNS = thorough(1_500, 10_000);
 /** Longest text of a case, in characters. */
 const MAX_CHARACTERS = 4_000;
 /** What all cases of a reader may leave in memory, in bytes. */

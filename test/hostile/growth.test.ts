@@ -1,12 +1,14 @@
-// @seconds 60
+// @seconds 25
 import '../support/repeatOnce';
+import { thorough } from '../support/thorough';
 import { HOSTILE_TEXTS, plainJson, plainText } from './texts';
 import { outsideFunctions } from './outsideFunctions';
 import { READERS, WITHOUT_ROW, type Reader } from './readers';
 
-const MEGABYTE = 2 ** 20;
-/** How much more a hostile text may cost than an ordinary one of the same length. */
-const MAX_RATIO = 50;
+/** Characters of the longest text: enough for quadratic work to take seconds, and for linear work to take milliseconds. */
+const LENGTH = thorough(2 ** 18, 2 ** 20);
+/** How much more a hostile text may cost than an ordinary one of the same length; a short ordinary one is hard to measure. */
+const MAX_RATIO = thorough(100, 50);
 /**
  * How much more a text may cost than one of a quarter of its length: 4 is linear, 16 is quadratic. Quadratic work shows in
  * both steps from a sixteenth to the whole; garbage collection and fresh memory, which a long text needs, in one of them.
@@ -31,9 +33,9 @@ interface Sizes {
 
 const sizesOf = (name: string, of: (length: number) => string): Sizes => ({
 	name,
-	whole: of(MEGABYTE),
-	quarter: of(MEGABYTE / 4),
-	short: of(MEGABYTE / 16),
+	whole: of(LENGTH),
+	quarter: of(LENGTH / 4),
+	short: of(LENGTH / 16),
 });
 const HOSTILE = HOSTILE_TEXTS.map(({ name, of }) => sizesOf(name, of));
 /**

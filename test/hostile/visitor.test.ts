@@ -17,6 +17,7 @@ import {
 	stubNode,
 	type RunResult,
 } from '../support/engine';
+import { withFakeTimers } from '../support/fakeTimers';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { printMatrix } from './printMatrix';
 import { FAILURE } from '../support/failureTexts';
@@ -266,7 +267,9 @@ test.each(FAILING)(
 	async (type, parameters, words) => {
 		fails = { message: 'internal host db-7.corp', type: 'db-7' };
 		const item = { chatInput: 'Hi', sessionId: 'v' };
-		const { run } = await talk(type, parameters, item, 'continueRegularOutput');
+		const { run } = await withFakeTimers(
+			async () => await talk(type, parameters, item, 'continueRegularOutput'),
+		);
 		const [task] = run.data.resultData.runData['Tested']!;
 		const [shown] = task!.data!['main']!.flatMap((items) => items ?? []);
 		expect(shown!.json).toStrictEqual({
@@ -325,7 +328,9 @@ describe('the owner reads the details of an error', () => {
 		fails = { message: details.service_message };
 		const [type, parameters, words] = row;
 		const withoutChat = { ...parameters, memory: 'none', session: 'new' };
-		const { run } = await talk(type, withoutChat, item, 'continueRegularOutput', 'Schedule');
+		const { run } = await withFakeTimers(
+			async () => await talk(type, withoutChat, item, 'continueRegularOutput', 'Schedule'),
+		);
 		const [task] = run.data.resultData.runData['Tested']!;
 		const [shown] = task!.data!['main']!.flatMap((items) => items ?? []);
 		expect(shown!.json).toMatchObject({ error: expect.stringContaining(words) as string });
@@ -377,7 +382,9 @@ test.each<[type: string, parameters: IDataObject, words: string]>([
 	async (type, parameters, words) => {
 		tables.fails = () => 'no space on db-7.corp';
 		const item = { chatInput: 'Hi', sessionId: 'v' };
-		const { run } = await talk(type, parameters, item, 'continueRegularOutput');
+		const { run } = await withFakeTimers(
+			async () => await talk(type, parameters, item, 'continueRegularOutput'),
+		);
 		const [task] = run.data.resultData.runData['Tested']!;
 		expect(task!.data!['main']![0]![0]!.json).toStrictEqual({
 			error: words,

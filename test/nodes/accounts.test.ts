@@ -5,37 +5,35 @@ import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { accountName } from '../../nodes/shared/run/credential';
 import { dataTables, type DataTables } from '../support/dataTables';
 import { runNode, type RunResult } from '../support/engine';
-import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { withFakeTimers } from '../support/fakeTimers';
+import { events, json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED } from '../support/waitOutputs';
 
 /** Two credentials of one project. */
 const OURS = 'k-ours';
 const THEIRS = 'k-theirs';
 
-let server: ScriptedServer;
 let tables: DataTables;
 /** Whether the service says that a task does not exist. */
 let refused: boolean;
 
-beforeEach(async () => {
+const server = serverForEach((response, { path, body }, index) => {
+	const { task_id } = body as { task_id?: string };
+	if (path === '/v1/videos/generations')
+		json(response, 200, { task_id: `task-${index}`, status: 'queued', model: 'video-m1' });
+	else if (path === '/v1/videos/tasks' && refused)
+		json(response, 400, { error: { message: 'no such task' } });
+	else if (path === '/v1/videos/tasks')
+		json(response, 200, { task_id, status: 'completed', video_url: 'https://a.example/v' });
+	else {
+		const choice = { index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' };
+		events(response, [{ session_id: `s-${index}`, choices: [choice] }, '[DONE]']);
+	}
+});
+
+beforeEach(() => {
 	tables = dataTables();
 	refused = false;
-	server = await startScriptedServer((response, { path, body }, index) => {
-		const { task_id } = body as { task_id?: string };
-		if (path === '/v1/videos/generations')
-			json(response, 200, { task_id: `task-${index}`, status: 'queued', model: 'video-m1' });
-		else if (path === '/v1/videos/tasks' && refused)
-			json(response, 400, { error: { message: 'no such task' } });
-		else if (path === '/v1/videos/tasks')
-			json(response, 200, { task_id, status: 'completed', video_url: 'https://a.example/v' });
-		else {
-			const choice = { index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' };
-			events(response, [{ session_id: `s-${index}`, choices: [choice] }, '[DONE]']);
-		}
-	});
-});
-afterEach(async () => {
-	await server.stop();
 });
 
 async function run(name: string, parameters: IDataObject, apiKey: string, baseUrl = server.url) {
@@ -126,7 +124,7 @@ test('a task that a person has made one of every key stays open if the service d
 		sent_at: '2020-01-01T00:00:00.000Z',
 	});
 	refused = true;
-	await collect(OURS);
+	await withFakeTimers(async () => await collect(OURS));
 	expect(rowsOf('task_id')).toMatchObject([{ status: 'open', finished_at: null }]);
 });
 
@@ -156,9 +154,9 @@ test('a wait with another account leaves the row of a task as it is', async () =
 	await create(OURS, {});
 	const [before] = rowsOf('task_id');
 	refused = true;
-	await wait(THEIRS, ['task-0']);
+	await withFakeTimers(async () => await wait(THEIRS, ['task-0']));
 	expect(rowsOf('task_id')).toStrictEqual([before]);
-	await wait(OURS, ['task-0']);
+	await withFakeTimers(async () => await wait(OURS, ['task-0']));
 	expect(rowsOf('task_id')).toMatchObject([{ status: 'open' }]);
 });
 

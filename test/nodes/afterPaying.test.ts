@@ -6,7 +6,7 @@ import { dataTables } from '../support/dataTables';
 import { runNode } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { sampleFile } from '../support/sampleFiles';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 
 /** What a Retry costs, which a person reads before anything else that could be done. */
 const ONLY_MISSING = 'Retry creates only what is missing, and pays only for that';
@@ -91,27 +91,21 @@ const ROWS: readonly (readonly [what: string, row: Row])[] = [
 	],
 ];
 
-let server: ScriptedServer;
 let answers: Row['answers'];
 
-beforeEach(async () => {
-	server = await startScriptedServer((response, { path, body }) => {
-		const { prompt, task_id } = (body ?? {}) as { prompt?: string; task_id?: string };
-		const [, place = '', last = ''] = /([a-z]+)(?:\/(task-.*))?$/.exec(path) ?? [];
-		const name = prompt ?? task_id ?? last;
-		const given = answers[`${place} ${name}`];
-		if (given) given(response);
-		else if (place === 'generations') json(response, 200, { task_id: `task-${name}` });
-		else if (place === 'tasks')
-			json(response, 200, { status: 'completed', video_url: `${server.url}/cdn/${name}` });
-		else {
-			response.writeHead(200, { 'content-type': 'video/mp4' });
-			response.end(sampleFile('video/mp4'));
-		}
-	});
-});
-afterEach(async () => {
-	await server.stop();
+const server = serverForEach((response, { path, body }) => {
+	const { prompt, task_id } = (body ?? {}) as { prompt?: string; task_id?: string };
+	const [, place = '', last = ''] = /([a-z]+)(?:\/(task-.*))?$/.exec(path) ?? [];
+	const name = prompt ?? task_id ?? last;
+	const given = answers[`${place} ${name}`];
+	if (given) given(response);
+	else if (place === 'generations') json(response, 200, { task_id: `task-${name}` });
+	else if (place === 'tasks')
+		json(response, 200, { status: 'completed', video_url: `${server.url}/cdn/${name}` });
+	else {
+		response.writeHead(200, { 'content-type': 'video/mp4' });
+		response.end(sampleFile('video/mp4'));
+	}
 });
 
 const environment = ({ prompts = ['a', 'b', 'c'] }: Row) => ({

@@ -7,21 +7,15 @@ import {
 	runWorkflow,
 	type RunResult,
 } from '../support/engine';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 
 jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
 	virtual: true,
 });
 
-let server: ScriptedServer;
-beforeEach(async () => {
-	server = await startScriptedServer((response) => {
-		const message = { role: 'assistant', content: 'Hello' };
-		json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
-	});
-});
-afterEach(async () => {
-	await server.stop();
+const server = serverForEach((response) => {
+	const message = { role: 'assistant', content: 'Hello' };
+	json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
 });
 
 const byId = (value: string) => ({ __rl: true, mode: 'id', value });

@@ -2,11 +2,10 @@ import { NodeHelpers, type IDataObject } from 'n8n-workflow';
 
 import { NODE_TYPES, runNode, runWithoutWorkflow, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 
 const SECRET = 'k-secret';
 
-let server: ScriptedServer;
 let answers: Record<string, (body: IDataObject) => { status?: number; body: object }>;
 
 const reply = (message: object, more: object = {}) => ({
@@ -18,15 +17,13 @@ const reply = (message: object, more: object = {}) => ({
 	},
 });
 
-beforeEach(async () => {
-	answers = {};
-	server = await startScriptedServer((response, { path, body }) => {
-		const { status = 200, body: answer } = answers[path]!(body as IDataObject);
-		json(response, status, answer);
-	});
+const server = serverForEach((response, { path, body }) => {
+	const { status = 200, body: answer } = answers[path]!(body as IDataObject);
+	json(response, status, answer);
 });
-afterEach(async () => {
-	await server.stop();
+
+beforeEach(() => {
+	answers = {};
 });
 
 /** Runs one of the nodes as an agent's tool, with the model's arguments and default settings. */

@@ -1,21 +1,15 @@
 /** Where the chat nodes send their requests, by the Base URL of the credential. */
 import { askThrough, CHAT_NODE_NAMES } from '../support/fourNodes';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 
 jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
 	virtual: true,
 });
 
-let server: ScriptedServer;
-beforeEach(async () => {
-	server = await startScriptedServer((response) => {
-		json(response, 200, {
-			choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }],
-		});
+const server = serverForEach((response) => {
+	json(response, 200, {
+		choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }],
 	});
-});
-afterEach(async () => {
-	await server.stop();
 });
 
 describe.each(CHAT_NODE_NAMES)('%s', (node) => {

@@ -1,18 +1,11 @@
 import { dataTables } from '../support/dataTables';
 import { runNode } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
-import { events, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { events, serverForEach } from '../support/scriptedServer';
 
-let server: ScriptedServer;
-
-beforeEach(async () => {
-	server = await startScriptedServer((response) => {
-		const choice = { index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' };
-		events(response, [{ session_id: 's-1', choices: [choice] }, '[DONE]']);
-	});
-});
-afterEach(async () => {
-	await server.stop();
+const server = serverForEach((response) => {
+	const choice = { index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' };
+	events(response, [{ session_id: 's-1', choices: [choice] }, '[DONE]']);
 });
 
 /** Remembers a session while each kind of operation on tables fails once with this text. */

@@ -5,25 +5,22 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { packageNode, runWorkflow, stubNode } from '../support/engine';
-import { events, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { events, serverForEach } from '../support/scriptedServer';
 
-let server: ScriptedServer;
 let content: string;
 /** How the stream ends; not at all without a reason. */
 let ending: string | undefined;
 
-beforeEach(async () => {
-	ending = 'stop';
-	server = await startScriptedServer((response) => {
-		const end = { choices: [{ index: 0, delta: {}, finish_reason: ending }] };
-		events(response, [
-			{ choices: [{ index: 0, delta: { content } }] },
-			...(ending === undefined ? [] : [end, '[DONE]']),
-		]);
-	});
+const server = serverForEach((response) => {
+	const end = { choices: [{ index: 0, delta: {}, finish_reason: ending }] };
+	events(response, [
+		{ choices: [{ index: 0, delta: { content } }] },
+		...(ending === undefined ? [] : [end, '[DONE]']),
+	]);
 });
-afterEach(async () => {
-	await server.stop();
+
+beforeEach(() => {
+	ending = 'stop';
 });
 
 const TOOLS = { tool: [{ name: 'weather', description: 'Tells the weather' }] };

@@ -5,13 +5,7 @@ import { chatModel } from '../../nodes/AgentVideoChatModel/execute';
 import type { ChatMessage } from '../../nodes/client/chat/types';
 import { readerOf } from '../../nodes/shared/run/reader';
 import { axiosHttp } from '../support/axiosHttp';
-import {
-	events,
-	json,
-	startScriptedServer,
-	type Script,
-	type ScriptedServer,
-} from '../support/scriptedServer';
+import { events, json, serverForEach, type Script } from '../support/scriptedServer';
 import { subNodeRun } from '../support/strictContext';
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
@@ -21,18 +15,15 @@ const CALLS = [
 	{ id: 'c2', type: 'function', function: { name: 'b', arguments: '{}' } },
 ];
 
-let server: ScriptedServer;
 let script: Script;
 let nodeContext: IDataObject;
 
-beforeEach(async () => {
-	nodeContext = {};
-	server = await startScriptedServer((...args) => {
-		script(...args);
-	});
+const server = serverForEach((...args) => {
+	script(...args);
 });
-afterEach(async () => {
-	await server.stop();
+
+beforeEach(() => {
+	nodeContext = {};
 });
 
 function model(

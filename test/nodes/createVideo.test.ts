@@ -1,17 +1,15 @@
 import { runNode, type RunOptions } from '../support/engine';
-import {
-	json,
-	startScriptedServer,
-	type Script,
-	type ScriptedServer,
-} from '../support/scriptedServer';
+import { json, serverForEach, type Script } from '../support/scriptedServer';
 import { SPEC_ROWS } from '../support/specVideoModels';
 import { FAILURE } from '../support/failureTexts';
 
-let server: ScriptedServer;
 let script: Script;
 
-beforeEach(async () => {
+const server = serverForEach((...args) => {
+	script(...args);
+});
+
+beforeEach(() => {
 	script = (response, { body }, index) => {
 		const { model } = body as { model: string };
 		json(response, 200, {
@@ -21,12 +19,6 @@ beforeEach(async () => {
 			model,
 		});
 	};
-	server = await startScriptedServer((...args) => {
-		script(...args);
-	});
-});
-afterEach(async () => {
-	await server.stop();
 });
 
 const model = (value: string) => ({ __rl: true, mode: 'list', value });

@@ -5,27 +5,24 @@ import type { IDataObject } from 'n8n-workflow';
 import { dataTables, type DataTables } from '../support/dataTables';
 import { runNode, type RunOptions } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 
 type Answer = (response: ServerResponse) => void;
 
-let server: ScriptedServer;
 let tables: DataTables;
 /** What the service does with the creation of a prompt; it creates a task for every other. */
 let answers: Record<string, Answer>;
 
-beforeEach(async () => {
+const server = serverForEach((response, { body }) => {
+	const prompt = promptOf(body);
+	const answer = answers[prompt];
+	if (answer) answer(response);
+	else json(response, 200, { task_id: `task-${prompt}`, model: 'video-m1' });
+});
+
+beforeEach(() => {
 	tables = dataTables();
 	answers = {};
-	server = await startScriptedServer((response, { body }) => {
-		const prompt = promptOf(body);
-		const answer = answers[prompt];
-		if (answer) answer(response);
-		else json(response, 200, { task_id: `task-${prompt}`, model: 'video-m1' });
-	});
-});
-afterEach(async () => {
-	await server.stop();
 });
 
 const promptOf = (body: unknown) => (body as { prompt: string }).prompt;

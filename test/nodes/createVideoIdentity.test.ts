@@ -8,9 +8,8 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { dataTables, type DataTables } from '../support/dataTables';
 import { runNode, type RunOptions } from '../support/engine';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 
-let server: ScriptedServer;
 let tables: DataTables;
 /** Why the task of a prompt fails. */
 let failures: Record<string, string>;
@@ -20,37 +19,37 @@ let tasks: string[];
 let status: string;
 let taskId: string | undefined;
 
-beforeEach(async () => {
+const server = serverForEach((response, { path, body }) => {
+	const { prompt = '', task_id = '' } = body as Record<string, string>;
+	if (path === '/v1/videos/generations') {
+		const id = `task-${tasks.push(prompt)}`;
+		json(response, 200, {
+			task_id: taskId ?? id,
+			status,
+			model: 'video-m1',
+			created_at: 5,
+		});
+		return;
+	}
+	const error_message = failures[tasks[Number(task_id.slice(5)) - 1]!];
+	const ending = error_message === undefined ? { status: 'completed' } : { status: 'failed' };
+	json(response, 200, {
+		task_id,
+		...ending,
+		error_message,
+		video_url: 'https://a.example/v',
+	});
+});
+
+beforeEach(() => {
 	tables = dataTables();
 	failures = {};
 	tasks = [];
 	status = 'queued';
 	taskId = undefined;
-	server = await startScriptedServer((response, { path, body }) => {
-		const { prompt = '', task_id = '' } = body as Record<string, string>;
-		if (path === '/v1/videos/generations') {
-			const id = `task-${tasks.push(prompt)}`;
-			json(response, 200, {
-				task_id: taskId ?? id,
-				status,
-				model: 'video-m1',
-				created_at: 5,
-			});
-			return;
-		}
-		const error_message = failures[tasks[Number(task_id.slice(5)) - 1]!];
-		const ending = error_message === undefined ? { status: 'completed' } : { status: 'failed' };
-		json(response, 200, {
-			task_id,
-			...ending,
-			error_message,
-			video_url: 'https://a.example/v',
-		});
-	});
 });
-afterEach(async () => {
+afterEach(() => {
 	jest.restoreAllMocks();
-	await server.stop();
 });
 
 const MODEL = { __rl: true, mode: 'id', value: 'video-m1' };

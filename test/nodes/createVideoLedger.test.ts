@@ -17,13 +17,12 @@ import {
 	type RunResult,
 } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 
 const DAY_MS = 86_400_000;
 const TABLE = TASK_TABLE.name;
 const DATE = expect.stringMatching(/^\d{4}-.*Z$/) as string;
 
-let server: ScriptedServer;
 let tables: DataTables;
 /** What the service does with the first creations, by prompt; it creates a task for every other. */
 let answers: Record<string, ((response: ServerResponse) => void)[]>;
@@ -58,25 +57,25 @@ function movedClock(context: Parameters<typeof n8nClock>[0]): Clock {
 
 const promptOf = (body: unknown) => (body as { prompt: string }).prompt;
 
-beforeEach(async () => {
+const server = serverForEach((response, { body }) => {
+	const prompt = promptOf(body);
+	aheadMs += CREATION_MS;
+	onCreation(prompt);
+	const answer = answers[prompt]?.shift();
+	if (answer !== undefined) answer(response);
+	else create(response, prompt);
+});
+
+beforeEach(() => {
 	tables = dataTables();
 	[answers, created] = [{}, {}];
 	parameters = {};
 	onCreation = () => undefined;
 	[aheadMs, skipsPauses] = [0, false];
 	jest.spyOn(clockModule, 'n8nClock').mockImplementation(movedClock);
-	server = await startScriptedServer((response, { body }) => {
-		const prompt = promptOf(body);
-		aheadMs += CREATION_MS;
-		onCreation(prompt);
-		const answer = answers[prompt]?.shift();
-		if (answer !== undefined) answer(response);
-		else create(response, prompt);
-	});
 });
-afterEach(async () => {
+afterEach(() => {
 	jest.restoreAllMocks();
-	await server.stop();
 });
 
 /** Creates a task: of an equal prompt it has another ID. */
@@ -888,28 +887,6 @@ describe('two executions of which one stands still after its claim', () => {
 		expect(reusedOf((await other).outputs[0])).toStrictEqual([true]);
 		expect(sent()).toStrictEqual(['a 1']);
 	});
-
-	test.each<[string, (rows: readonly IDataObject[]) => IDataObject[], readonly string[]]>([
-		['sets it to sent', (rows) => rows.map((row) => ({ ...row, status: 'sent' })), []],
-		['enters a task', (rows) => rows.map((row) => ({ ...row, task_id: 'found' })), []],
-		['deletes it', (rows) => rows.filter(({ prompt }) => prompt !== 'a 1'), ['a 1']],
-	])('a person %s meanwhile', async (_name, edit, expected) => {
-		// Something has to show that this is the ledger of the workflow.
-		await run(['z'], {}, later('10'));
-		server.requests.length = 0;
-		const held = heldAt('update');
-		const slow = run(['a 1'], KEYED, { tables: held.tables });
-		await held.reached;
-		const rows = edit(tables.rows);
-		tables.drop(TABLE);
-		tables.insert(TASK_TABLE, ...rows);
-		skipsPauses = true;
-		held.goOn();
-		const { error, outputs } = await slow;
-		expect(sent()).toStrictEqual(expected);
-		if (error) expect(error.message).toMatch(/^Idempotency Key is in use: .*\(row /);
-		else expect(idsOf(outputs[0])).toStrictEqual([expected.length > 0 ? 'task-a 1' : 'found']);
-	});
 });
 
 describe('Idempotency Key', () => {
@@ -968,13 +945,6 @@ describe('Idempotency Key', () => {
 		const { outputs } = await run(['a 1'], KEYED);
 		expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'old', status, reused: true });
 		expect(sent()).toStrictEqual([]);
-	});
-
-	test('a task that has failed frees its key, and the next one is counted', async () => {
-		keyedTask({ status: 'failed', finished_at: '2020-01-01T00:01:00.000Z' });
-		const { outputs } = await run(['a 1'], KEYED);
-		expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'task-a 1', attempt: 2 });
-		expect(outputs[0]![0]!.json).not.toHaveProperty('reused');
 	});
 
 	test('a certain failure frees the key at once', async () => {
@@ -1078,14 +1048,6 @@ describe('Idempotency Key', () => {
 			expect(sent()).toStrictEqual([]);
 		},
 	);
-
-	test('that was claimed by an execution that has ended is taken over within the wait', async () => {
-		tables.insert(TASK_TABLE, heldBy('claimed', 1));
-		const { error, outputs } = await withFakeTimers(async () => await run(['a 1'], KEYED));
-		expect(error).toBeUndefined();
-		expect(idsOf(outputs[0])).toStrictEqual(['task-a 1']);
-		expect(rowsOf()).toStrictEqual(['a 1 open']);
-	});
 
 	test('is kept while another key of the run is waited for', async () => {
 		tables.insert(TASK_TABLE, { ...heldBy('sent'), idempotency_key: 'b' });

@@ -2,18 +2,11 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { signedFileUrl } from '../../nodes/shared/files/signedFileUrl';
 import { runNode, type RunOptions } from '../support/engine';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 
-let server: ScriptedServer;
-
-beforeEach(async () => {
-	server = await startScriptedServer((response, { body }, index) => {
-		const { model } = body as { model: string };
-		json(response, 200, { task_id: `task-${index + 1}`, status: 'queued', model });
-	});
-});
-afterEach(async () => {
-	await server.stop();
+const server = serverForEach((response, { body }, index) => {
+	const { model } = body as { model: string };
+	json(response, 200, { task_id: `task-${index + 1}`, status: 'queued', model });
 });
 
 const model = (value: string) => ({ __rl: true, mode: 'id', value });

@@ -12,26 +12,23 @@ import {
 	type RunOptions,
 	type RunResult,
 } from '../support/engine';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 
-let server: ScriptedServer;
 let tables: DataTables;
 /** What the service does with the first creations, by prompt; it creates a task for every other. */
 let answers: Record<string, ((response: ServerResponse) => void)[]>;
 let created: number;
 
-beforeEach(async () => {
+const server = serverForEach((response, { body }) => {
+	const answer = answers[promptOf(body)]?.shift();
+	if (answer) answer(response);
+	else json(response, 200, { task_id: `task-${(created += 1)}`, model: 'video-m1' });
+});
+
+beforeEach(() => {
 	tables = dataTables();
 	answers = {};
 	created = 0;
-	server = await startScriptedServer((response, { body }) => {
-		const answer = answers[promptOf(body)]?.shift();
-		if (answer) answer(response);
-		else json(response, 200, { task_id: `task-${(created += 1)}`, model: 'video-m1' });
-	});
-});
-afterEach(async () => {
-	await server.stop();
 });
 
 const promptOf = (body: unknown) => (body as { prompt: string }).prompt;

@@ -4,23 +4,21 @@ import { BinaryDataService } from 'n8n-core';
 
 import { dataTables } from '../support/dataTables';
 import { runNode, type RunOptions } from '../support/engine';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 
 // A signed URL lets everybody read the file for an hour: the service gets it, the output does not.
 
 const TOKEN = 'signed-secret';
 
-let server: ScriptedServer;
+const server = serverForEach((response) => {
+	json(response, 200, { task_id: 'a', status: 'queued', model: 'video-m1' });
+});
 
-beforeEach(async () => {
-	server = await startScriptedServer((response) => {
-		json(response, 200, { task_id: 'a', status: 'queued', model: 'video-m1' });
-	});
+beforeEach(() => {
 	jest.spyOn(Container.get(BinaryDataService), 'createSignedToken').mockReturnValue(TOKEN);
 });
-afterEach(async () => {
+afterEach(() => {
 	jest.restoreAllMocks();
-	await server.stop();
 });
 
 const FILE = { data: 'filesystem-v2', id: 'filesystem-v2:x', mimeType: 'image/png' };

@@ -10,34 +10,26 @@ import {
 	type RunOptions,
 	type RunResult,
 } from '../support/engine';
-import {
-	json,
-	startScriptedServer,
-	type Script,
-	type ScriptedServer,
-} from '../support/scriptedServer';
+import { json, serverForEach, type Script } from '../support/scriptedServer';
 
 type Response = Parameters<Script>[0];
 type Options = Pick<RunOptions, 'parameters' | 'onError' | 'retryOnFail'>;
 
-let server: ScriptedServer;
 /** Failures of the first creations, by prompt. */
 let failures: Record<string, ((response: Response) => void)[]>;
 /** Number of tasks so far. */
 let created: number;
 
-beforeEach(async () => {
+const server = serverForEach((response, { body }) => {
+	const { prompt, model } = body as { prompt: string; model: string };
+	const fail = failures[prompt]?.shift();
+	if (fail !== undefined) fail(response);
+	else json(response, 200, { task_id: `task-${(created += 1)}`, status: 'queued', model });
+});
+
+beforeEach(() => {
 	failures = {};
 	created = 0;
-	server = await startScriptedServer((response, { body }) => {
-		const { prompt, model } = body as { prompt: string; model: string };
-		const fail = failures[prompt]?.shift();
-		if (fail !== undefined) fail(response);
-		else json(response, 200, { task_id: `task-${(created += 1)}`, status: 'queued', model });
-	});
-});
-afterEach(async () => {
-	await server.stop();
 });
 
 const reject = (response: Response) => {

@@ -8,38 +8,31 @@ import {
 	stubNode,
 	type RunOptions,
 } from '../support/engine';
-import {
-	json,
-	startScriptedServer,
-	type Script,
-	type ScriptedServer,
-} from '../support/scriptedServer';
+import { json, serverForEach, type Script } from '../support/scriptedServer';
 import { FAILURE } from '../support/failureTexts';
 
 type Response = Parameters<Script>[0];
 
-let server: ScriptedServer;
 /** Failures of the first creations, by prompt. */
 let failures: Record<string, ((response: Response) => void)[]>;
+let created: Record<string, number>;
 
 const promptOf = (body: unknown) => (body as { prompt: string }).prompt;
 
-beforeEach(async () => {
-	failures = {};
-	const created: Record<string, number> = {};
-	server = await startScriptedServer((response, { body }) => {
-		const prompt = promptOf(body);
-		const fail = failures[prompt]?.shift();
-		if (fail !== undefined) fail(response);
-		else {
-			const count = (created[prompt] = (created[prompt] ?? 0) + 1);
-			const task_id = [`task-${prompt}`, ...(count > 1 ? [count] : [])].join(' ');
-			json(response, 200, { task_id, status: 'queued', model: 'video-x' });
-		}
-	});
+const server = serverForEach((response, { body }) => {
+	const prompt = promptOf(body);
+	const fail = failures[prompt]?.shift();
+	if (fail !== undefined) fail(response);
+	else {
+		const count = (created[prompt] = (created[prompt] ?? 0) + 1);
+		const task_id = [`task-${prompt}`, ...(count > 1 ? [count] : [])].join(' ');
+		json(response, 200, { task_id, status: 'queued', model: 'video-x' });
+	}
 });
-afterEach(async () => {
-	await server.stop();
+
+beforeEach(() => {
+	failures = {};
+	created = {};
 });
 
 const status = (code: number) => (response: Response) => {
@@ -168,74 +161,6 @@ describe('Retry On Fail', () => {
 		});
 		expect(sent()).toStrictEqual({ p1: 1, p2: 1 });
 		expect(outputs[0]![0]!.json['details']).toMatchObject({ outcome_unknown: true });
-	});
-});
-
-describe('the outcome of a creation', () => {
-	const fields = async (options: IDataObject = {}, baseUrl = server.url) => {
-		const { outputs } = await create(['p1'], {
-			credential: { baseUrl, apiKey: 'k' },
-			onError: 'continueRegularOutput',
-			parameters: { options },
-		});
-		return outputs[0]![0]!.json as { error: string; details: IDataObject };
-	};
-
-	test.each<[string, (response: Response) => void, IDataObject]>([
-		['a broken connection', breakOff, { kind: 'network' }],
-		['500', status(500), { kind: 'http', status: 500 }],
-		['502', status(502), { kind: 'http', status: 502 }],
-		['503', status(503), { kind: 'http', status: 503 }],
-		['408', status(408), { kind: 'http', status: 408 }],
-		[
-			'a response that is not JSON',
-			(response) => response.end('<html>Welcome</html>'),
-			{ kind: 'protocol' },
-		],
-		[
-			'a response without a task',
-			(response) => {
-				json(response, 200, { ok: true });
-			},
-			{ kind: 'protocol' },
-		],
-		[
-			'a truncated response',
-			(response) => {
-				response.writeHead(200, { 'content-length': '100' });
-				response.write('{"task_id"', () => response.destroy());
-			},
-			{ kind: 'network' },
-		],
-	])('is unknown after %s', async (_name, fail, details) => {
-		failures = { p1: [fail] };
-		const { error, details: seen } = await fields();
-		expect(error).toMatch(/; the task may have been created$/);
-		expect(seen).toMatchObject({ ...details, outcome_unknown: true });
-	});
-
-	test('is unknown after the idle timeout of the option', async () => {
-		failures = { p1: [() => undefined] };
-		const { details } = await fields({ timeout: 0.3 });
-		expect(details).toMatchObject({ kind: 'network', outcome_unknown: true });
-	});
-
-	test.each([400, 401, 402, 406, 409, 429])('is known after %i: not created', async (code) => {
-		failures = { p1: [status(code)] };
-		const { error, details } = await fields();
-		expect(error).not.toMatch(/may have been created/);
-		expect(details).not.toHaveProperty('outcome_unknown');
-	});
-
-	test.each([
-		['a closed port', () => 'http://127.0.0.1:1'],
-		['no such host', () => 'http://nowhere.invalid'],
-		['no TLS', () => server.url.replace('http:', 'https:')],
-	])('is known after %s: not created', async (_name, baseUrl) => {
-		const { details } = await fields({}, baseUrl());
-		expect(details['kind']).toBe('network');
-		expect(details).not.toHaveProperty('outcome_unknown');
-		expect(server.requests).toHaveLength(0);
 	});
 });
 

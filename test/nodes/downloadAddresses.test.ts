@@ -4,12 +4,7 @@ import { runNode } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { imitateNetwork, type ImitatedNetwork } from '../support/imitatedNetwork';
 import { sampleFile } from '../support/sampleFiles';
-import {
-	json,
-	startScriptedServer,
-	type ScriptedServer,
-	type SeenRequest,
-} from '../support/scriptedServer';
+import { json, serverForEach, type SeenRequest } from '../support/scriptedServer';
 import { COMPLETED, FAILED } from '../support/waitOutputs';
 
 const MP4 = sampleFile('video/mp4', 'frames');
@@ -18,7 +13,6 @@ const SERVICE = '93.184.216.34';
 const PUBLIC = '93.184.216.35';
 
 let network: ImitatedNetwork;
-let server: ScriptedServer;
 /** URL of the file that the service returns; `$port` stands for the port of the server. */
 let fileUrl: string;
 /** Whether a model has written the URL; by default it is in a field. */
@@ -35,28 +29,28 @@ function answerFile(response: ServerResponse, { path }: SeenRequest): void {
 	} else response.writeHead(302, { location: real(location) }).end();
 }
 
-beforeEach(async () => {
+const server = serverForEach((response, request) => {
+	// A proxy gets the whole URL.
+	const path = request.path.replace(/^http:\/\/[^/]+/, '');
+	if (path === '/v1/videos/tasks') {
+		json(response, 200, { status: 'completed', video_url: real(fileUrl) });
+	} else if (path === '/v1/chat/completions') {
+		const url = real(fileUrl);
+		const content = isInText ? url : [{ type: 'video_url', video_url: { url } }];
+		const message = { role: 'assistant', content };
+		json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
+	} else answerFile(response, request);
+});
+
+beforeEach(() => {
 	redirects = {};
 	isInText = false;
-	server = await startScriptedServer((response, request) => {
-		// A proxy gets the whole URL.
-		const path = request.path.replace(/^http:\/\/[^/]+/, '');
-		if (path === '/v1/videos/tasks') {
-			json(response, 200, { status: 'completed', video_url: real(fileUrl) });
-		} else if (path === '/v1/chat/completions') {
-			const url = real(fileUrl);
-			const content = isInText ? url : [{ type: 'video_url', video_url: { url } }];
-			const message = { role: 'assistant', content };
-			json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
-		} else answerFile(response, request);
-	});
 	network = imitateNetwork();
 	network.resolve('service.example', [SERVICE]);
 	network.resolve('files.example', [PUBLIC]);
 });
-afterEach(async () => {
+afterEach(() => {
 	network.restore();
-	await server.stop();
 });
 
 const credential = (host = 'service.example') => ({

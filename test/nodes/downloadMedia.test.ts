@@ -298,28 +298,6 @@ describe.each(NODES)('%s with Download Media', (node) => {
 	});
 });
 
-test('a private URL in a reply is not opened', async () => {
-	says = () => `${cdn.url}/cdn/film.mp4`;
-	process.env['HTTP_PROXY'] = service.url;
-	try {
-		const { outputs } = await ask('chatCompletion', {
-			credential: { baseUrl: 'http://service.example', apiKey: SECRET },
-		});
-		expect(outputs[0]![0]!.json['media']).toMatchObject([
-			{
-				url: `${cdn.url}/cdn/film.mp4`,
-				error_message: expect.stringContaining(
-					'The URL of the file leads to a private network: 127.0.0.1. If you trust it',
-				) as string,
-			},
-		]);
-		expect(service.requests).toHaveLength(1);
-		expect(cdn.requests).toHaveLength(0);
-	} finally {
-		delete process.env['HTTP_PROXY'];
-	}
-});
-
 test('in a tool run the node returns URLs only', async () => {
 	says = four;
 	const run = await runNode('chatCompletionTool', {

@@ -1,7 +1,7 @@
 // cspell:ignore ftypjp notxt
 import { runNode } from '../support/engine';
 import { sampleFile } from '../support/sampleFiles';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED, FAILED } from '../support/waitOutputs';
 
 const MP4 = sampleFile('video/mp4', 'frames');
@@ -18,28 +18,25 @@ const CONTAINERS: Record<string, readonly [type: string, extension: string, head
 	'Ogg Theora': ['video/ogg', 'ogv', `OggS\0\x02${'\0'.repeat(20)}\x01\x2a\x80theora\x03\x02`],
 };
 
-let server: ScriptedServer;
 let file: { readonly type?: string; readonly body: Buffer };
 let videoUrl: (path: string) => string;
 /** The content of a chat reply. */
 let content: unknown;
 
-beforeEach(async () => {
-	videoUrl = (path) => `${server.url}${path}`;
-	server = await startScriptedServer((response, { path }) => {
-		if (path.startsWith('/files/')) {
-			response.writeHead(200, file.type === undefined ? {} : { 'content-type': file.type });
-			response.end(file.body);
-		} else if (path === '/v1/videos/tasks') {
-			json(response, 200, { status: 'completed', video_url: videoUrl('/files/a') });
-		} else {
-			const message = { role: 'assistant', content };
-			json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
-		}
-	});
+const server = serverForEach((response, { path }) => {
+	if (path.startsWith('/files/')) {
+		response.writeHead(200, file.type === undefined ? {} : { 'content-type': file.type });
+		response.end(file.body);
+	} else if (path === '/v1/videos/tasks') {
+		json(response, 200, { status: 'completed', video_url: videoUrl('/files/a') });
+	} else {
+		const message = { role: 'assistant', content };
+		json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
+	}
 });
-afterEach(async () => {
-	await server.stop();
+
+beforeEach(() => {
+	videoUrl = (path) => `${server.url}${path}`;
 });
 
 async function wait(name?: string) {

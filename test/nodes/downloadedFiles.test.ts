@@ -144,15 +144,6 @@ describe('what is no video leaves through Failed, and keeps its URL', () => {
 		expect(downloads()).toHaveLength(5);
 	});
 
-	test('with Fail the Node the error says what came instead', async () => {
-		host = answer('text/html', PAGE);
-		const { error } = await wait({ onFailed: 'fail' });
-		expect(error).toMatchObject({
-			message: expect.stringContaining('Please sign in') as string,
-			description: expect.stringContaining(`video_url: ${server.url}/cdn/a.mp4`) as string,
-		});
-	});
-
 	test('an error page without an end, whose connection is closed', async () => {
 		const closed = new Promise<void>((resolve) => {
 			host = (response) => {
@@ -167,19 +158,6 @@ describe('what is no video leaves through Failed, and keeps its URL', () => {
 		const { outputs } = await run();
 		expect(errorOf(outputs[FAILED]![0])).toContain('Please sign in');
 		await closed;
-	});
-
-	test('a body shorter than its Content-Length', async () => {
-		host = (response) => {
-			response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': 1_000 });
-			response.write(MP4, () => {
-				response.socket!.destroySoon();
-			});
-		};
-		const { outputs } = await wait();
-		expect(outputs[COMPLETED]).toStrictEqual([]);
-		expect(errorOf(outputs[FAILED]![0])).toBe(`The download was interrupted. ${HINT}`);
-		expect(downloads()).toHaveLength(5);
 	});
 });
 

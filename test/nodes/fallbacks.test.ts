@@ -1,45 +1,42 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { runNode, type RunResult } from '../support/engine';
-import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { events, json, serverForEach } from '../support/scriptedServer';
 import { FAILURE } from '../support/failureTexts';
 
 /** Codes that the service rejects, and the status it rejects them with; the others answer. */
 let rejected: Readonly<Record<string, number>>;
 /** Whether a super assistant answers. */
 let isAssistant: boolean;
-let server: ScriptedServer;
 
-beforeEach(async () => {
+const server = serverForEach((response, { body }) => {
+	const { app_code: app, model = 'none' } = body as { app_code?: string; model?: string };
+	const status = rejected[app ?? model];
+	if (status === 0) {
+		response.destroy();
+	} else if (status === -1) {
+		events(response, [{ choices: [{ index: 0, delta: { reasoning_content: 'Hm' } }] }]);
+	} else if (status === -2) {
+		events(response, [{ choices: [{ index: 0, delta: { content: 'Half' } }] }]);
+	} else if (status !== undefined) {
+		json(
+			response,
+			status,
+			{ error: { message: 'no', type: 'some_error' } },
+			{
+				'retry-after': '0',
+			},
+		);
+	} else {
+		const message = { role: 'assistant', content: `This is ${app ?? model}` };
+		const choices = [{ index: 0, message, finish_reason: 'stop' }];
+		json(response, 200, { model, choices, ...(isAssistant && { session_id: 's-1' }) });
+	}
+});
+
+beforeEach(() => {
 	rejected = {};
 	isAssistant = false;
-	server = await startScriptedServer((response, { body }) => {
-		const { app_code: app, model = 'none' } = body as { app_code?: string; model?: string };
-		const status = rejected[app ?? model];
-		if (status === 0) {
-			response.destroy();
-		} else if (status === -1) {
-			events(response, [{ choices: [{ index: 0, delta: { reasoning_content: 'Hm' } }] }]);
-		} else if (status === -2) {
-			events(response, [{ choices: [{ index: 0, delta: { content: 'Half' } }] }]);
-		} else if (status !== undefined) {
-			json(
-				response,
-				status,
-				{ error: { message: 'no', type: 'some_error' } },
-				{
-					'retry-after': '0',
-				},
-			);
-		} else {
-			const message = { role: 'assistant', content: `This is ${app ?? model}` };
-			const choices = [{ index: 0, message, finish_reason: 'stop' }];
-			json(response, 200, { model, choices, ...(isAssistant && { session_id: 's-1' }) });
-		}
-	});
-});
-afterEach(async () => {
-	await server.stop();
 });
 
 const byId = (value: string) => ({ __rl: true, mode: 'id', value });

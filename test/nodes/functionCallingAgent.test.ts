@@ -548,19 +548,6 @@ test('a tool that Extra Body Fields name as the choice is required in the first 
 	expect(requests()).toMatchObject([{ tool_choice }, { tool_choice: 'auto' }]);
 });
 
-test('calls in a finished reply were run by the service, and are not run again', async () => {
-	await server.stop();
-	server = await startScriptedServer((response) => {
-		const tool_calls = [call('c1', 'weather', { city: 'Rome' })];
-		const tool_results = [{ tool_call_id: 'c1', content: '4 degrees' }];
-		const message = { role: 'assistant', content: 'Mild.', tool_calls, tool_results };
-		json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
-	});
-	const { answers, calls } = await run({ branches: { weather } });
-	expect(answers[0]!.json['output']).toBe('Mild.');
-	expect(calls('weather')).toBe(0);
-});
-
 describe('failures of the service', () => {
 	test('Retry On Fail continues where the run failed: no request or tool call is repeated', async () => {
 		let broken = 2;
@@ -708,21 +695,6 @@ describe('declaring tools', () => {
 			],
 			[{ type: 'function', function: { name: 'c' } }],
 		]);
-	});
-
-	test.each([
-		[[tool('a b')], 'Tools: entry 1 has no valid name'],
-		[[tool('a'), tool('a')], 'Tools: entry 2 repeats the name a'],
-		[[tool('a', '')], 'Tools: entry 1 (a) has a parameter without a name'],
-		[
-			[{ name: 'a', define: 'schema', schema: '{' }],
-			'Tools: entry 1 (a), its schema is not valid JSON',
-		],
-	])('%j is rejected before any request: %s', async (tools, message) => {
-		model = () => 'Done.';
-		const { error } = await run({ branches: {}, parameters: { tools: { tool: tools } } });
-		expect(error).toMatchObject({ message });
-		expect(server.requests).toHaveLength(0);
 	});
 });
 

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { ChatMessage } from '../../nodes/client/chat/types';
 import { packageNode, runWorkflow, stubNode } from '../support/engine';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 
 /** What a hostile model adds to the declared argument `city`. */
 const UNDECLARED = {
@@ -25,29 +25,26 @@ const CLOSED = {
 	schema: JSON.stringify({ ...SCHEMA, additionalProperties: false }),
 };
 
-let server: ScriptedServer;
 let args: object;
 
-beforeEach(async () => {
-	args = { city: 'Rome', ...UNDECLARED };
-	server = await startScriptedServer((response, _request, index) => {
-		const calls = [
-			{
-				id: 'c1',
-				type: 'function',
-				function: { name: 'weather', arguments: JSON.stringify(args) },
-			},
-		];
-		const message =
-			index === 0
-				? { role: 'assistant', content: null, tool_calls: calls }
-				: { role: 'assistant', content: 'Done.' };
-		const finish_reason = index === 0 ? 'tool_calls' : 'stop';
-		json(response, 200, { choices: [{ index: 0, message, finish_reason }] });
-	});
+const server = serverForEach((response, _request, index) => {
+	const calls = [
+		{
+			id: 'c1',
+			type: 'function',
+			function: { name: 'weather', arguments: JSON.stringify(args) },
+		},
+	];
+	const message =
+		index === 0
+			? { role: 'assistant', content: null, tool_calls: calls }
+			: { role: 'assistant', content: 'Done.' };
+	const finish_reason = index === 0 ? 'tool_calls' : 'stop';
+	json(response, 200, { choices: [{ index: 0, message, finish_reason }] });
 });
-afterEach(async () => {
-	await server.stop();
+
+beforeEach(() => {
+	args = { city: 'Rome', ...UNDECLARED };
 });
 
 async function run(tool: object, options: IDataObject = {}) {

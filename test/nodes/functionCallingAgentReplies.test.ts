@@ -1,31 +1,25 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { allItems, packageNode, runWorkflow, stubNode } from '../support/engine';
-import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { events, json, serverForEach } from '../support/scriptedServer';
 
 const AGENT = 'Agent';
 
-let server: ScriptedServer;
 /** The first choice of each reply, in order; the last one is repeated. */
 let replies: { message: object; finish_reason?: string | null | undefined }[];
 
-beforeEach(async () => {
-	server = await startScriptedServer((response, { body }, index) => {
-		const choice = replies[Math.min(index, replies.length - 1)]!;
-		if ((body as { stream?: boolean }).stream !== true) {
-			json(response, 200, { choices: [{ index: 0, ...choice }] });
-			return;
-		}
-		const { message, ...end } = choice;
-		events(response, [
-			{ choices: [{ index: 0, delta: message }] },
-			{ choices: [{ index: 0, delta: {}, ...end }] },
-			'[DONE]',
-		]);
-	});
-});
-afterEach(async () => {
-	await server.stop();
+const server = serverForEach((response, { body }, index) => {
+	const choice = replies[Math.min(index, replies.length - 1)]!;
+	if ((body as { stream?: boolean }).stream !== true) {
+		json(response, 200, { choices: [{ index: 0, ...choice }] });
+		return;
+	}
+	const { message, ...end } = choice;
+	events(response, [
+		{ choices: [{ index: 0, delta: message }] },
+		{ choices: [{ index: 0, delta: {}, ...end }] },
+		'[DONE]',
+	]);
 });
 
 const ROME = '{"city":"Rome"}';

@@ -1,31 +1,26 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { packageNode, runAsStep, runWorkflow, stubNode } from '../support/engine';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 
 const AGENT = 'Agent';
 
-let server: ScriptedServer;
 /** The arguments that the model passes to the first tool, once. */
 let args: string | undefined;
 
-beforeEach(async () => {
-	args = undefined;
-	server = await startScriptedServer((response, { body }, index) => {
-		const { tools = [] } = body as { tools?: { function: { name: string } }[] };
-		const call = { id: 'a', type: 'function' };
-		const tool_calls = [
-			{ ...call, function: { name: tools[0]?.function.name, arguments: args } },
-		];
-		const asks = index === 0 && args !== undefined;
-		const message = asks ? { content: null, tool_calls } : { content: 'Done.' };
-		json(response, 200, {
-			choices: [{ index: 0, message, finish_reason: asks ? 'tool_calls' : 'stop' }],
-		});
+const server = serverForEach((response, { body }, index) => {
+	const { tools = [] } = body as { tools?: { function: { name: string } }[] };
+	const call = { id: 'a', type: 'function' };
+	const tool_calls = [{ ...call, function: { name: tools[0]?.function.name, arguments: args } }];
+	const asks = index === 0 && args !== undefined;
+	const message = asks ? { content: null, tool_calls } : { content: 'Done.' };
+	json(response, 200, {
+		choices: [{ index: 0, message, finish_reason: asks ? 'tool_calls' : 'stop' }],
 	});
 });
-afterEach(async () => {
-	await server.stop();
+
+beforeEach(() => {
+	args = undefined;
 });
 
 /** The agent with the branch of its tool. */
@@ -244,6 +239,11 @@ test.each<[IDataObject, string, string]>([
 		{ tools: { tool: [{ name: '天气' }] } },
 		'Tools: entry 1 has no valid name',
 		'Use letters, digits, _ and -, at most 64 characters',
+	],
+	[
+		{ tools: { tool: [{ name: 'a', define: 'schema', schema: '{' }] } },
+		'Tools: entry 1 (a), its schema is not valid JSON',
+		'',
 	],
 	[
 		{ toolSource: 'json', toolsJson: '{}' },

@@ -1,17 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { runNode, type RunOptions } from '../support/engine';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 
-let server: ScriptedServer;
-
-beforeEach(async () => {
-	server = await startScriptedServer((response) => {
-		json(response, 500, {});
-	});
-});
-afterEach(async () => {
-	await server.stop();
+const server = serverForEach((response) => {
+	json(response, 500, {});
 });
 
 /** Each node with its smallest form. */

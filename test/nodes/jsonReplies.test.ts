@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { dataTables } from '../support/dataTables';
 import { packageNode, runNode, runWorkflow, stubNode, type RunOptions } from '../support/engine';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 
 interface Body {
 	readonly messages: readonly { readonly role: string; readonly content: string }[];
@@ -13,29 +13,21 @@ interface Body {
 const USAGE = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
 const CALL = { id: 'c', type: 'function', function: { name: 'find', arguments: '{}' } };
 
-let server: ScriptedServer;
 /** The texts of the replies, in order; a reply without text asks for the tool. The last one is repeated. */
 let replies: (string | null)[];
 
-beforeEach(async () => {
-	server = await startScriptedServer((response, _request, index) => {
-		const content = replies[Math.min(index, replies.length - 1)] ?? null;
-		const message = {
-			role: 'assistant',
-			content,
-			...(content === null ? { tool_calls: [CALL] } : {}),
-		};
-		json(response, 200, {
-			choices: [
-				{ index: 0, message, finish_reason: content === null ? 'tool_calls' : 'stop' },
-			],
-			usage: USAGE,
-			session_id: 's-1',
-		});
+const server = serverForEach((response, _request, index) => {
+	const content = replies[Math.min(index, replies.length - 1)] ?? null;
+	const message = {
+		role: 'assistant',
+		content,
+		...(content === null ? { tool_calls: [CALL] } : {}),
+	};
+	json(response, 200, {
+		choices: [{ index: 0, message, finish_reason: content === null ? 'tool_calls' : 'stop' }],
+		usage: USAGE,
+		session_id: 's-1',
 	});
-});
-afterEach(async () => {
-	await server.stop();
 });
 
 const bodies = () => server.requests.map(({ body }) => body as Body);

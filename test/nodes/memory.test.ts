@@ -12,49 +12,46 @@ import {
 	stubNode,
 	type RunOptions,
 } from '../support/engine';
-import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { events, json, serverForEach } from '../support/scriptedServer';
 
 /** The scripted reply to the messages: a text, tool calls, or undefined for status 503. */
 type Model = (messages: readonly ChatMessage[]) => string | ToolCall[] | undefined;
 
-let server: ScriptedServer;
 let tables: DataTables;
 let model: Model;
 
 beforeAll(addTriggers);
 
-beforeEach(async () => {
+const server = serverForEach((response, { body }, index) => {
+	const request = body as { messages: ChatMessage[]; stream: boolean; session_id?: string };
+	const said = model(request.messages);
+	const isText = typeof said === 'string';
+	const finish_reason = isText ? 'stop' : 'tool_calls';
+	const message = {
+		role: 'assistant',
+		...(isText ? { content: said } : { tool_calls: said }),
+	};
+	const session_id = request.session_id ?? `s-${index}`;
+	if (said === undefined) json(response, 503, { error: { message: 'down' } });
+	else if (request.stream)
+		events(response, [
+			{ session_id, choices: [{ index: 0, delta: message, finish_reason }] },
+			'[DONE]',
+		]);
+	else
+		json(response, 200, {
+			session_id,
+			choices: [{ index: 0, message: { content: null, ...message }, finish_reason }],
+		});
+});
+
+beforeEach(() => {
 	tables = dataTables();
 	const lastText = (messages: readonly ChatMessage[]) => {
 		const content = messages.at(-1)!.content;
 		return typeof content === 'string' ? content : JSON.stringify(content);
 	};
 	model = (messages) => `Re: ${lastText(messages)}`;
-	server = await startScriptedServer((response, { body }, index) => {
-		const request = body as { messages: ChatMessage[]; stream: boolean; session_id?: string };
-		const said = model(request.messages);
-		const isText = typeof said === 'string';
-		const finish_reason = isText ? 'stop' : 'tool_calls';
-		const message = {
-			role: 'assistant',
-			...(isText ? { content: said } : { tool_calls: said }),
-		};
-		const session_id = request.session_id ?? `s-${index}`;
-		if (said === undefined) json(response, 503, { error: { message: 'down' } });
-		else if (request.stream)
-			events(response, [
-				{ session_id, choices: [{ index: 0, delta: message, finish_reason }] },
-				'[DONE]',
-			]);
-		else
-			json(response, 200, {
-				session_id,
-				choices: [{ index: 0, message: { content: null, ...message }, finish_reason }],
-			});
-	});
-});
-afterEach(async () => {
-	await server.stop();
 });
 
 const user = (content: string) => ({ role: 'user', content });

@@ -6,18 +6,11 @@ import { ChatCompletion } from '../../nodes/ChatCompletion/ChatCompletion.node';
 import { CreateVideo } from '../../nodes/CreateVideo/CreateVideo.node';
 import { FunctionCallingAgent } from '../../nodes/FunctionCallingAgent/FunctionCallingAgent.node';
 import { runNode, type RunOptions } from '../support/engine';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 
-let server: ScriptedServer;
-
-beforeEach(async () => {
-	server = await startScriptedServer((response, { body }) => {
-		const { model } = body as { model: string };
-		json(response, 200, { task_id: 'task-1', status: 'queued', model });
-	});
-});
-afterEach(async () => {
-	await server.stop();
+const server = serverForEach((response, { body }) => {
+	const { model } = body as { model: string };
+	json(response, 200, { task_id: 'task-1', status: 'queued', model });
 });
 
 const OWN = [

@@ -10,7 +10,7 @@ import {
 	type RunResult,
 } from '../support/engine';
 import { dataTables } from '../support/dataTables';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 
 jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
 	virtual: true,
@@ -18,26 +18,19 @@ jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNod
 
 // Every number of every form, found in the descriptions: a new field is tested without another line here.
 
-let server: ScriptedServer;
-
-beforeEach(async () => {
-	server = await startScriptedServer((response, { path }) => {
-		if (path === '/v1/chat/completions') {
-			json(response, 200, {
-				choices: [{ message: { content: '{}' }, finish_reason: 'stop' }],
-			});
-			return;
-		}
+const server = serverForEach((response, { path }) => {
+	if (path === '/v1/chat/completions') {
 		json(response, 200, {
-			task_id: 't',
-			status: 'completed',
-			video_url: 'https://cdn.example/x.mp4',
-			model: 'm',
+			choices: [{ message: { content: '{}' }, finish_reason: 'stop' }],
 		});
+		return;
+	}
+	json(response, 200, {
+		task_id: 't',
+		status: 'completed',
+		video_url: 'https://cdn.example/x.mp4',
+		model: 'm',
 	});
-});
-afterEach(async () => {
-	await server.stop();
 });
 
 const PREFIX = 'n8n-nodes-agent-video.';

@@ -1,7 +1,7 @@
 import { askThrough, CHAT_NODE_NAMES, type ChatNodeName } from '../support/fourNodes';
 import { runNode } from '../support/engine';
 import { sampleFile } from '../support/sampleFiles';
-import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { events, json, serverForEach, startScriptedServer } from '../support/scriptedServer';
 
 jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
 	virtual: true,
@@ -19,34 +19,28 @@ interface Form {
 	readonly body?: object;
 }
 
-let server: ScriptedServer;
 let form: Form;
 /** The file that the server has, with its declared type. */
 let file: { readonly type: string; readonly body: Buffer };
 
-beforeEach(async () => {
-	server = await startScriptedServer((response, { path, body }) => {
-		if (path.startsWith('/files/')) {
-			response.writeHead(200, { 'content-type': file.type });
-			response.end(file.body);
-			return;
-		}
-		const { choice, message, body: more } = form;
-		const said = { content: null, ...message };
-		if ((body as { stream?: boolean }).stream !== true) {
-			const whole = { index: 0, ...choice, message: said, finish_reason: 'stop' };
-			json(response, 200, { choices: [whole], ...more });
-			return;
-		}
-		events(response, [
-			{ choices: [{ index: 0, delta: said, ...choice }], ...more },
-			{ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
-			'[DONE]',
-		]);
-	});
-});
-afterEach(async () => {
-	await server.stop();
+const server = serverForEach((response, { path, body }) => {
+	if (path.startsWith('/files/')) {
+		response.writeHead(200, { 'content-type': file.type });
+		response.end(file.body);
+		return;
+	}
+	const { choice, message, body: more } = form;
+	const said = { content: null, ...message };
+	if ((body as { stream?: boolean }).stream !== true) {
+		const whole = { index: 0, ...choice, message: said, finish_reason: 'stop' };
+		json(response, 200, { choices: [whole], ...more });
+		return;
+	}
+	events(response, [
+		{ choices: [{ index: 0, delta: said, ...choice }], ...more },
+		{ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+		'[DONE]',
+	]);
 });
 
 const FORMS: readonly (readonly [name: string, form: Form, media: object])[] = [

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { runNode } from '../support/engine';
-import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { events, json, serverForEach } from '../support/scriptedServer';
 
 const CDN = 'https://cdn.example';
 const PICTURE = { type: 'image_url', image_url: { url: `${CDN}/77` } };
@@ -14,30 +14,27 @@ const MEDIA = [
 	{ kind: 'audio', url: 'data:audio/wav;base64,UklGRg==' },
 ];
 
-let server: ScriptedServer;
 /** The content of the reply; in a stream, one part per chunk. */
 let content: readonly unknown[];
 let reasoning: unknown;
 
-beforeEach(async () => {
+const server = serverForEach((response, { body }) => {
+	const more = { session_id: 's-1' };
+	const end = { index: 0, finish_reason: 'stop' };
+	if (reasoning === null || (body as { stream?: boolean }).stream !== true) {
+		const message = { role: 'assistant', content, reasoning_content: reasoning };
+		json(response, 200, { choices: [{ ...end, message }], ...more });
+		return;
+	}
+	const chunks = content.map((part) => ({
+		choices: [{ index: 0, delta: { content: [part] } }],
+	}));
+	events(response, [...chunks, { choices: [{ ...end, delta: {} }], ...more }, '[DONE]']);
+});
+
+beforeEach(() => {
 	content = PARTS;
 	reasoning = undefined;
-	server = await startScriptedServer((response, { body }) => {
-		const more = { session_id: 's-1' };
-		const end = { index: 0, finish_reason: 'stop' };
-		if (reasoning === null || (body as { stream?: boolean }).stream !== true) {
-			const message = { role: 'assistant', content, reasoning_content: reasoning };
-			json(response, 200, { choices: [{ ...end, message }], ...more });
-			return;
-		}
-		const chunks = content.map((part) => ({
-			choices: [{ index: 0, delta: { content: [part] } }],
-		}));
-		events(response, [...chunks, { choices: [{ ...end, delta: {} }], ...more }, '[DONE]']);
-	});
-});
-afterEach(async () => {
-	await server.stop();
 });
 
 const credential = () => ({ baseUrl: server.url, apiKey: 'k' });

@@ -1,20 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { runNode } from '../support/engine';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED } from '../support/waitOutputs';
 
 // A number above 2^53 is rounded before a node gets it: it is the ID of something else.
 
-let server: ScriptedServer;
-
-beforeEach(async () => {
-	server = await startScriptedServer((response) => {
-		json(response, 200, { task_id: undefined, status: 'completed', video_url: 'https://a/v' });
-	});
-});
-afterEach(async () => {
-	await server.stop();
+const server = serverForEach((response) => {
+	json(response, 200, { task_id: undefined, status: 'completed', video_url: 'https://a/v' });
 });
 
 const TASK = { taskId: '={{ $json.id }}', download: false };

@@ -4,13 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { dataTables, type DataTables } from '../support/dataTables';
 import { packageNode, runWorkflow, type EnvironmentOptions } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
-import {
-	events,
-	json,
-	startScriptedServer,
-	type Script,
-	type ScriptedServer,
-} from '../support/scriptedServer';
+import { events, json, serverForEach, type Script } from '../support/scriptedServer';
 
 const FIRST = { id: '1', token: 't' };
 const RETRY = { id: '2', token: 't', isRetry: true };
@@ -26,21 +20,18 @@ const breakOff: Script = (response) => {
 	events(response, [{ session_id: 's-1', choices: [{ index: 0, delta: { content: 'Ha' } }] }]);
 };
 
-let server: ScriptedServer;
 let tables: DataTables;
 /** The answers to a message, one for each request; then it is answered well. */
 let answers: Record<string, Script[]>;
 
-beforeEach(async () => {
+const server = serverForEach((response, request, index) => {
+	const script = answers[textOf(request.body)]?.shift() ?? answer;
+	script(response, request, index);
+});
+
+beforeEach(() => {
 	tables = dataTables();
 	answers = {};
-	server = await startScriptedServer((response, request, index) => {
-		const script = answers[textOf(request.body)]?.shift() ?? answer;
-		script(response, request, index);
-	});
-});
-afterEach(async () => {
-	await server.stop();
 });
 
 const textOf = (body: unknown) => (body as { messages: [{ content: string }] }).messages[0].content;

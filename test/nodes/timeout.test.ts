@@ -4,25 +4,14 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { runNode, type RunResult } from '../support/engine';
 import { withFakeTimers, type FakeTime } from '../support/fakeTimers';
-import {
-	json,
-	startScriptedServer,
-	type Script,
-	type ScriptedServer,
-} from '../support/scriptedServer';
+import { json, serverForEach, type Script } from '../support/scriptedServer';
 import { FAILURE } from '../support/failureTexts';
 
-let server: ScriptedServer;
 let script: Script;
 let time: FakeTime;
 
-beforeEach(async () => {
-	server = await startScriptedServer((...args) => {
-		script(...args);
-	});
-});
-afterEach(async () => {
-	await server.stop();
+const server = serverForEach((...args) => {
+	script(...args);
 });
 
 /** Each node that sends paid calls, with its smallest form. */

@@ -1,23 +1,12 @@
 import { randomUUID } from 'node:crypto';
 
 import { runNode } from '../support/engine';
-import {
-	json,
-	startScriptedServer,
-	type Script,
-	type ScriptedServer,
-} from '../support/scriptedServer';
+import { json, serverForEach, type Script } from '../support/scriptedServer';
 
-let server: ScriptedServer;
 let script: Script;
 
-beforeEach(async () => {
-	server = await startScriptedServer((...args) => {
-		script(...args);
-	});
-});
-afterEach(async () => {
-	await server.stop();
+const server = serverForEach((...args) => {
+	script(...args);
 });
 
 /** The attributes that n8n puts on the span of the node. */

@@ -4,7 +4,7 @@ import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { dataTables } from '../support/dataTables';
 import { packageNode, runNode, runWorkflow, stubNode, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED, FAILED, GENERATING } from '../support/waitOutputs';
 
 // What is kept of the texts that the service sends for a task.
@@ -13,18 +13,12 @@ const MEGABYTE = 1_000_000;
 /** Characters that may be kept for one task. */
 const BOUND = 60_000;
 
-let server: ScriptedServer;
 let answer: (nth: number) => object;
 
-beforeEach(async () => {
-	server = await startScriptedServer((response, { body }, nth) => {
-		// The request for a file has no body.
-		const { task_id } = (body ?? {}) as { task_id?: string };
-		json(response, 200, { task_id, ...answer(nth) });
-	});
-});
-afterEach(async () => {
-	await server.stop();
+const server = serverForEach((response, { body }, nth) => {
+	// The request for a file has no body.
+	const { task_id } = (body ?? {}) as { task_id?: string };
+	json(response, 200, { task_id, ...answer(nth) });
 });
 
 const long = (first: unknown = '') => `${String(first)}${'x'.repeat(MEGABYTE)}`;

@@ -10,12 +10,7 @@ import {
 } from '../support/engine';
 import { dataTables } from '../support/dataTables';
 import { withFakeTimers } from '../support/fakeTimers';
-import {
-	json,
-	startScriptedServer,
-	type Script,
-	type ScriptedServer,
-} from '../support/scriptedServer';
+import { json, serverForEach, startScriptedServer, type Script } from '../support/scriptedServer';
 import { COMPLETED, FAILED } from '../support/waitOutputs';
 import { FAILURE } from '../support/failureTexts';
 
@@ -27,14 +22,6 @@ const page =
 		response.writeHead(status, { 'content-type': 'text/html' });
 		response.end('<html><body><h1>404 page of nginx</h1></body></html>');
 	};
-/** An error in the service's own form (spec 7). */
-const own =
-	(status: number): Answer =>
-	(response) => {
-		json(response, status, {
-			error: { message: 'own words', type: 'invalid_request_error' },
-		});
-	};
 const report =
 	(status: string, more: object = {}): Answer =>
 	(response, task_id) => {
@@ -42,23 +29,20 @@ const report =
 	};
 const completed = report('completed');
 
-let server: ScriptedServer;
 /** The answers of each task, the last one forever. Every other task is completed. */
 let answers: ReadonlyMap<string, readonly Answer[]>;
 let asked: string[];
 
-beforeEach(async () => {
-	asked = [];
-	server = await startScriptedServer((response, { body }) => {
-		const { task_id: taskId } = body as { task_id: string };
-		const list = answers.get(taskId) ?? [completed];
-		const nth = asked.filter((each) => each === taskId).length;
-		asked.push(taskId);
-		list[Math.min(nth, list.length - 1)]!(response, taskId);
-	});
+const server = serverForEach((response, { body }) => {
+	const { task_id: taskId } = body as { task_id: string };
+	const list = answers.get(taskId) ?? [completed];
+	const nth = asked.filter((each) => each === taskId).length;
+	asked.push(taskId);
+	list[Math.min(nth, list.length - 1)]!(response, taskId);
 });
-afterEach(async () => {
-	await server.stop();
+
+beforeEach(() => {
+	asked = [];
 });
 
 const ids = (...taskIds: readonly unknown[]) =>
@@ -83,31 +67,7 @@ async function wait(
 	);
 }
 
-describe('between two good answers', () => {
-	test.each([
-		['a 404 of a proxy', page(404)],
-		['a 404 of the service', own(404)],
-		['an HTML page', page(200)],
-		['a 403 of a firewall', page(403)],
-		['a 400', own(400)],
-	])('%s does not end the wait', async (_name, odd) => {
-		const { outputs } = await wait({ t: [report('queued'), odd, completed] });
-		expect(idsOf(outputs[COMPLETED])).toStrictEqual(['t']);
-	});
-});
-
 describe('without any good answer', () => {
-	test.each([
-		['404', own(404), 'The service does not know this task: own words'],
-		['403', own(403), 'The API key has no access to this task: own words'],
-	])('%s in the form of the service concern their tasks', async (_name, odd, message) => {
-		const { outputs } = await wait({ a: [odd], b: [odd] });
-		expect(outputs[FAILED]!.map(({ json: fields }) => fields)).toMatchObject([
-			{ task_id: 'a', reason: 'refused', error_message: message },
-			{ task_id: 'b', reason: 'refused', error_message: message },
-		]);
-	});
-
 	test.each([
 		['404 pages', page(404), FAILURE.notFound, /Base URL/],
 		[
@@ -137,18 +97,6 @@ describe('without any good answer', () => {
 	});
 });
 
-test.each([
-	['404', own(404), 'The service does not know this task: own words'],
-	['403', own(403), 'The API key has no access to this task: own words'],
-])('a lasting %s concerns its task, where others get good answers', async (_name, odd, words) => {
-	const { status, outputs } = await wait({ a: [odd], b: [report('processing'), completed] });
-	expect(status).toBe('success');
-	expect(idsOf(outputs[COMPLETED])).toStrictEqual(['b']);
-	expect(outputs[FAILED]).toMatchObject([
-		{ json: { task_id: 'a', reason: 'refused', error_message: words } },
-	]);
-});
-
 test('a task is not completed without the URL of its video', async () => {
 	for (const video_url of [undefined, null, ' ']) {
 		const { outputs } = await wait({ a: [report('completed', { video_url })] });
@@ -160,32 +108,6 @@ test('a task is not completed without the URL of its video', async () => {
 			error_message: expect.stringContaining('The service returned no video_url') as string,
 		});
 	}
-});
-
-test('the words of other services are understood, and every outcome keeps what the service reported', async () => {
-	const { outputs } = await wait({
-		a: [report('IN_PROGRESS'), report('SUCCEEDED')],
-		b: [report('rendered to disk')],
-		c: [report('EXPIRED', { reason: 'kept for a day' })],
-		d: [report('processing', { progress: 40 })],
-		e: [report('completed', { video_url: undefined }), completed],
-	});
-	expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a', 'e']);
-	expect(outputs[FAILED]!.map(({ json: fields }) => fields)).toMatchObject([
-		{
-			task_id: 'b',
-			status: 'rendered to disk',
-			reason: 'timeout',
-			video_url: 'https://cdn/x.mp4',
-		},
-		{
-			task_id: 'c',
-			status: 'EXPIRED',
-			reason: 'failed',
-			error_message: 'kept for a day',
-		},
-		{ task_id: 'd', reason: 'timeout', video_url: 'https://cdn/x.mp4', progress: 40 },
-	]);
 });
 
 test.each([
@@ -279,24 +201,6 @@ async function created(text: string) {
 
 test.each([
 	[
-		'{"task_id":"A","status":"queued","model":"m","data":{"task_id":"up-999","status":"submitted"}}',
-		'A',
-	],
-	['{"task_id":"A","status":"queued","result":{"data":{"task_id":"up-999"}}}', 'A'],
-	['{"task_id":"A","status":"queued","id":"req-1","output":[{"task_id":"up-999"}]}', 'A'],
-	['{"status":"success","data":{"task_id":"A"}}', 'A'],
-	['{"task_id":123,"status":"queued"}', '123'],
-])(
-	'the task of a creation is that of the answer itself, in output and ledger: %s',
-	async (text, id) => {
-		const { item, rows } = await created(text);
-		expect(item).toMatchObject({ task_id: id });
-		expect(rows).toMatchObject([{ task_id: id }]);
-	},
-);
-
-test.each([
-	[
 		'{"data":[{"task_id":"A","status":"queued"},{"task_id":"B","status":"queued"}]}',
 		/2 tasks[^]*The service said: "A, B"/,
 	],
@@ -332,133 +236,6 @@ test.each<[object, string]>([
 	expect(status).toBe('success');
 	expect(outputs[FAILED]).toMatchObject([
 		{ json: { task_id: 'a', reason: 'refused', error_message: words } },
-	]);
-});
-
-const VIDEO = { status: 'completed', video_url: 'https://cdn/x.mp4' };
-
-test.each<[string, object]>([
-	['a status', { task_id: 'a', ...VIDEO, data: { status: 'processing' } }],
-	['another task', { task_id: 'a', ...VIDEO, data: { task_id: 'up-999', status: 'processing' } }],
-	['a failure', { task_id: 'a', ...VIDEO, output: [{ status: 'failed', error_message: '' }] }],
-	['another task beside the URL', { ...VIDEO, result: { id: 'up-999', status: 'queued' } }],
-])('with the video in hand, %s in a wrapper changes nothing', async (_name, body) => {
-	const { outputs } = await wait({
-		a: [
-			(response) => {
-				json(response, 200, body);
-			},
-		],
-	});
-	expect(outputs[COMPLETED]).toMatchObject([{ json: { task_id: 'a', ...VIDEO } }]);
-	expect(asked).toHaveLength(1);
-});
-
-test.each<[object, string]>([
-	[{ status: 'failed', error_message: 'too dark', data: { status: 'processing' } }, 'too dark'],
-	[
-		{
-			task_id: 'a',
-			status: 'failed',
-			error_message: 'too dark',
-			result: { task_id: 'up', status: 'completed' },
-		},
-		'too dark',
-	],
-	[
-		{
-			task_id: 'a',
-			status: 'FAILED',
-			data: { error_message: 'too dark', status: 'processing' },
-		},
-		'too dark',
-	],
-	[
-		{
-			task_id: 'a',
-			status: 'completed',
-			error_message: 'prompt is longer than 2500 characters',
-		},
-		'prompt is longer than 2500 characters',
-	],
-	[{ task_id: 'a', status: 'error', video_url: '', error: { message: 'unsafe' } }, 'unsafe'],
-	[{ data: { task_id: 'a', status: 'failed', video_url: null, err_msg: 'unsafe' } }, 'unsafe'],
-])(
-	'a final report without URL ends the wait at once, with the words of the service: %j',
-	async (body, words) => {
-		const { outputs } = await wait({
-			a: [
-				(response) => {
-					json(response, 200, body);
-				},
-			],
-			b: [completed],
-		});
-		expect(outputs[FAILED]).toMatchObject([
-			{ json: { task_id: 'a', reason: 'failed', error_message: words } },
-		]);
-		expect(asked).toHaveLength(2);
-	},
-);
-
-test('our words about a video never take the place of those of the service', async () => {
-	const error_message = 'slow today';
-	const { outputs } = await wait({
-		a: [report('processing', { error_message })],
-		b: [report('queued', { error_message }), own(404)],
-	});
-	expect(outputs[FAILED]!.map(({ json: fields }) => fields)).toMatchObject([
-		{
-			reason: 'timeout',
-			error_message,
-			explanation: expect.stringMatching(/^Not finished after 600 seconds/) as string,
-		},
-		{
-			reason: 'refused',
-			error_message,
-			explanation: 'The service does not know this task: own words',
-		},
-	]);
-});
-
-test.each<[string, object]>([
-	[
-		'a status list',
-		{
-			data: [
-				{ id: 'z', ...VIDEO },
-				{ id: 'a', status: 'queued' },
-			],
-		},
-	],
-	[
-		'two wrappers',
-		{ data: { task_id: 'z', ...VIDEO }, result: { task_id: 'a', status: 'queued' } },
-	],
-	[
-		'nested lists',
-		{
-			code: 0,
-			data: {
-				output: [
-					{ taskId: 'z', ...VIDEO },
-					{ taskId: 'a', ...VIDEO },
-				],
-			},
-		},
-	],
-])("another task's video is never delivered: %s", async (_name, body) => {
-	const { outputs } = await wait({
-		a: [
-			(response) => {
-				json(response, 200, body);
-			},
-		],
-		b: [completed],
-	});
-	expect(idsOf(outputs[COMPLETED])).toStrictEqual(['b']);
-	expect(outputs[FAILED]).toMatchObject([
-		{ json: { error_message: 'The service answered about 2 tasks: z, a in place of a' } },
 	]);
 });
 

@@ -4,39 +4,31 @@ import type { ServerResponse } from 'node:http';
 import { runNode, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { sampleFile } from '../support/sampleFiles';
-import {
-	json,
-	startScriptedServer,
-	type ScriptedServer,
-	type SeenRequest,
-} from '../support/scriptedServer';
-import { COMPLETED, ERROR, FAILED } from '../support/waitOutputs';
+import { json, serverForEach, type SeenRequest } from '../support/scriptedServer';
+import { COMPLETED, ERROR } from '../support/waitOutputs';
 
 const FILE = sampleFile('video/mp4', '0123456789'.repeat(20_000));
 
 /** Answers a request for the file; `index` counts the requests before it. */
 type Cdn = (response: ServerResponse, request: SeenRequest, index: number) => void;
 
-let server: ScriptedServer;
 let cdn: Cdn;
 let report: object;
 
 const downloads = () => server.requests.filter(({ path }) => path.startsWith('/cdn/'));
 
-beforeEach(async () => {
-	report = {};
-	server = await startScriptedServer((response, request) => {
-		if (request.path.startsWith('/cdn/')) {
-			cdn(response, request, downloads().length - 1);
-			return;
-		}
-		const { task_id } = request.body as { task_id: string };
-		const video_url = `${server.url}/cdn/${task_id}.mp4`;
-		json(response, 200, { task_id, status: 'completed', video_url, ...report });
-	});
+const server = serverForEach((response, request) => {
+	if (request.path.startsWith('/cdn/')) {
+		cdn(response, request, downloads().length - 1);
+		return;
+	}
+	const { task_id } = request.body as { task_id: string };
+	const video_url = `${server.url}/cdn/${task_id}.mp4`;
+	json(response, 200, { task_id, status: 'completed', video_url, ...report });
 });
-afterEach(async () => {
-	await server.stop();
+
+beforeEach(() => {
+	report = {};
 });
 
 /** Sends the file; breaks the connection after `breakAfter` bytes. */
@@ -87,43 +79,6 @@ test('an interrupted download begins again, and never asks for a part', async ()
 	}
 });
 
-test('a file that has changed in between is downloaded from the start', async () => {
-	const changed = sampleFile('video/mp4', 'x'.repeat(FILE.length));
-	cdn = (response, _request, index) => {
-		send(response, index === 0 ? { breakAfter: 60_000 } : { file: changed });
-	};
-	const { outputs } = await wait();
-	expect(sha(bytesOf(outputs[COMPLETED]![0]!.binary!['data']!.data))).toBe(sha(changed));
-});
-
-test('a download is retried after 503', async () => {
-	cdn = (response, request, index) => {
-		if (index === 0) json(response, 503, {});
-		else send(response);
-	};
-	const { outputs } = await wait();
-	expect(outputs[COMPLETED]![0]!.binary!['data']!.bytes).toBe(FILE.length);
-});
-
-test('an item whose download fails uses the output Failed, and keeps the URL', async () => {
-	cdn = (response) => {
-		json(response, 404, {});
-	};
-	const { status, outputs } = await wait();
-	expect(status).toBe('success');
-	expect(outputs.map((items) => items.length)).toStrictEqual([0, 1]);
-	expect(outputs[FAILED]![0]!.json).toMatchObject({
-		task_id: 'task-1',
-		status: 'completed',
-		reason: 'download',
-		video_url: `${server.url}/cdn/task-1.mp4`,
-		error_message:
-			'The file could not be downloaded (status 404). The video is completed: open its URL, or run Wait for Video with this task ID',
-	});
-	// A host may not have the file yet.
-	expect(downloads()).toHaveLength(5);
-});
-
 test('with Fail the Node a failed download stops the node, and the error names task and URL', async () => {
 	cdn = (response) => {
 		json(response, 404, {});
@@ -143,27 +98,6 @@ test('with Fail the Node a failed download stops the node, and the error names t
 		task_id: 'task-1',
 		video_url: `${server.url}/cdn/task-1.mp4`,
 	});
-});
-
-test.each([
-	['by its Content-Length', true, 'has 0.2 MB'],
-	['during the download', false, 'is larger'],
-])('a file over the maximum size is rejected %s', async (_name, announced, words) => {
-	cdn = (response) => {
-		const length = announced ? { 'content-length': FILE.length } : {};
-		response.writeHead(200, { 'content-type': 'video/mp4', ...length });
-		response.end(FILE);
-	};
-	const { outputs } = await wait({ maximumFileSize: 0.1 });
-	expect(outputs[FAILED]![0]!.json).toMatchObject({
-		reason: 'download',
-		video_url: expect.anything() as string,
-	});
-	expect(outputs[FAILED]![0]!.json['error_message']).toBe(
-		`Maximum File Size is 0.1 MB, but the file ${words}. Raise the limit under Options`,
-	);
-	expect(outputs[FAILED]![0]).not.toHaveProperty('binary');
-	expect(downloads()).toHaveLength(1);
 });
 
 test('the thumbnail is a file of its own, and the name can be an expression', async () => {

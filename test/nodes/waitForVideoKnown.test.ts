@@ -4,7 +4,7 @@ import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { dataTables } from '../support/dataTables';
 import { packageNode, runNode, runWorkflow, stubNode, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED, ERROR, FAILED } from '../support/waitOutputs';
 import { FAILURE } from '../support/failureTexts';
 
@@ -18,27 +18,27 @@ const PROCESSING: Answer = [200, { status: 'processing' }];
 const MODERATED: Answer = [200, { status: 'failed', error_message: 'moderation' }];
 const BAD_KEY: Answer = [401, { error: { message: 'bad key', type: 'invalid_request_error' } }];
 
-let server: ScriptedServer;
 /** The answers of each task, the last one forever. */
 let answers: Readonly<Record<string, readonly Answer[]>>;
+let asked: string[];
 let onAsked: (taskId: string) => void;
 
-beforeEach(async () => {
-	const asked: string[] = [];
-	onAsked = () => undefined;
-	server = await startScriptedServer((response, { body }) => {
-		const { task_id } = body as { task_id: string };
-		const nth = asked.filter((each) => each === task_id).length;
-		asked.push(task_id);
-		const list = answers[task_id]!;
-		const [status, fields] = list[Math.min(nth, list.length - 1)]!;
-		json(response, status, status === 200 ? { task_id, ...fields } : fields);
-		onAsked(task_id);
-	});
+const server = serverForEach((response, { body }) => {
+	const { task_id } = body as { task_id: string };
+	const nth = asked.filter((each) => each === task_id).length;
+	asked.push(task_id);
+	const list = answers[task_id]!;
+	const [status, fields] = list[Math.min(nth, list.length - 1)]!;
+	json(response, status, status === 200 ? { task_id, ...fields } : fields);
+	onAsked(task_id);
 });
-afterEach(async () => {
+
+beforeEach(() => {
+	asked = [];
+	onAsked = () => undefined;
+});
+afterEach(() => {
 	jest.restoreAllMocks();
-	await server.stop();
 });
 
 const ids = (...taskIds: readonly string[]) => taskIds.map((task_id) => ({ task_id }));
@@ -216,28 +216,6 @@ test('a canceled execution delivers nothing, whatever On Error says', async () =
 	expect(status).toBe('canceled');
 	// n8n passes the input on.
 	expect(outputs.flat().map(({ json: fields }) => fields)).toStrictEqual(ids('a', 'b'));
-});
-
-describe('errors of the service without a type', () => {
-	test.each<[number, object]>([
-		[404, { error: { message: 'task not found', code: 404 } }],
-		[404, { error: 'task not found' }],
-		[404, { message: 'task not found', trace_id: 't-1' }],
-		[403, { error: { message: 'task not found' } }],
-	])('%i %j is about the task, not about the address', async (status, body) => {
-		answers = { a: [[status, body]] };
-		const { error, outputs } = await wait();
-		expect(error).toBeUndefined();
-		expect(outputs[FAILED]).toMatchObject([{ json: { task_id: 'a', reason: 'refused' } }]);
-	});
-
-	test.each([[{ message: 'no Route matched' }], [{}]])(
-		'a 404 with the JSON %j of another server fails the node',
-		async (body) => {
-			answers = { a: [[404, body]] };
-			expect((await wait()).error!.message).toContain(`${FAILURE.notFound}. `);
-		},
-	);
 });
 
 test('the hint counts tasks, not items: two items have one task, one has none', async () => {

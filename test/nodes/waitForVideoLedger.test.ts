@@ -15,14 +15,13 @@ import {
 } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { sampleFile } from '../support/sampleFiles';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED, FAILED } from '../support/waitOutputs';
 
 const MINUTE_MS = 60_000;
 const NOTHING_OPEN = 'No open tasks that are 15 minutes old or more (see Minimum Age)';
 const DATE = expect.stringMatching(/^\d{4}-.*Z$/) as string;
 
-let server: ScriptedServer;
 let account: string;
 let tables: DataTables;
 /** What the service reports of a task; every other task is completed. */
@@ -32,33 +31,33 @@ let onRequest: (path: string) => void;
 /** Offset of the clock of this process, in milliseconds. */
 let aheadMs: number;
 
-beforeEach(async () => {
+const server = serverForEach((response, { path, body }) => {
+	onRequest(path);
+	if (path.startsWith('/cdn/')) {
+		const isGone = path.includes('gone');
+		response.writeHead(isGone ? 410 : 200, { 'content-type': 'video/mp4' });
+		response.end(sampleFile('video/mp4'));
+		return;
+	}
+	const { task_id } = body as { task_id: string };
+	const { status_code = 200, ...report } = (reports[task_id] ?? {
+		status: 'completed',
+		video_url: urlOf(task_id),
+	}) as { status_code?: number };
+	json(response, status_code, status_code === 200 ? { task_id, ...report } : report);
+});
+
+beforeEach(() => {
 	tables = dataTables();
 	reports = {};
 	onRequest = () => undefined;
 	aheadMs = 0;
 	const now = Date.now.bind(Date);
 	jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
-	server = await startScriptedServer((response, { path, body }) => {
-		onRequest(path);
-		if (path.startsWith('/cdn/')) {
-			const isGone = path.includes('gone');
-			response.writeHead(isGone ? 410 : 200, { 'content-type': 'video/mp4' });
-			response.end(sampleFile('video/mp4'));
-			return;
-		}
-		const { task_id } = body as { task_id: string };
-		const { status_code = 200, ...report } = (reports[task_id] ?? {
-			status: 'completed',
-			video_url: urlOf(task_id),
-		}) as { status_code?: number };
-		json(response, status_code, status_code === 200 ? { task_id, ...report } : report);
-	});
 	account = accountName(credential());
 });
-afterEach(async () => {
+afterEach(() => {
 	jest.restoreAllMocks();
-	await server.stop();
 });
 
 const urlOf = (taskId: string) => `${server.url}/cdn/${taskId}.mp4`;
@@ -102,7 +101,8 @@ describe('results', () => {
 		};
 		tables.insert(TASK_TABLE, ...['a', 'b', 'c', 'gone-d', 'other'].map((id) => asked(id)));
 		const before = rowOf('other');
-		await wait({ items: ['a', 'b', 'c', 'gone-d'].map((task_id) => ({ task_id })) });
+		const items = ['a', 'b', 'c', 'gone-d'].map((task_id) => ({ task_id }));
+		await withFakeTimers(async () => await wait({ items }));
 		expect(rowOf('a')).toMatchObject({
 			status: 'done',
 			video_url: urlOf('a'),

@@ -2,31 +2,27 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { allItems, packageNode, runWorkflow, stubNode } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 
 // Ask Once in a loop: Generating leads back to the node through other nodes.
 
-let server: ScriptedServer;
 /** When each task was polled, in seconds since the first poll. */
 let polledAt: Record<string, number[]>;
 let startMs: number | undefined;
 let answer: (seconds: number) => readonly [status: number, body: object, headers?: object];
 
-beforeEach(async () => {
+const server = serverForEach((response, { body }) => {
+	const { task_id } = body as { task_id: string };
+	const seconds = Math.round((Date.now() - (startMs ??= Date.now())) / 100) / 10;
+	(polledAt[task_id] ??= []).push(seconds);
+	const [status, fields, headers = {}] = answer(seconds);
+	for (const [name, value] of Object.entries(headers)) response.setHeader(name, String(value));
+	json(response, status, { task_id, ...fields });
+});
+
+beforeEach(() => {
 	polledAt = {};
 	startMs = undefined;
-	server = await startScriptedServer((response, { body }) => {
-		const { task_id } = body as { task_id: string };
-		const seconds = Math.round((Date.now() - (startMs ??= Date.now())) / 100) / 10;
-		(polledAt[task_id] ??= []).push(seconds);
-		const [status, fields, headers = {}] = answer(seconds);
-		for (const [name, value] of Object.entries(headers))
-			response.setHeader(name, String(value));
-		json(response, status, { task_id, ...fields });
-	});
-});
-afterEach(async () => {
-	await server.stop();
 });
 
 const until =

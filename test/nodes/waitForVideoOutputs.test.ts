@@ -20,7 +20,7 @@ import {
 	type RunOptions,
 	type Wires,
 } from '../support/engine';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED, ERROR, FAILED, GENERATING } from '../support/waitOutputs';
 import { FAILURE } from '../support/failureTexts';
 
@@ -30,25 +30,22 @@ const CONNECTED: Wires = { [WAIT]: [['Done'], ['Lost'], ['Later']] };
 const NOT_FAILED: Wires = { [WAIT]: [['Done']] };
 const MODERATED = { status: 'failed', error_message: 'moderation' };
 
-let server: ScriptedServer;
 /** What the service answers for a task; every other task is completed. */
 let reports: Record<string, object>;
 
-beforeEach(async () => {
-	reports = {};
-	server = await startScriptedServer((response, { path, body }) => {
-		if (path.startsWith('/cdn/')) {
-			response.writeHead(410).end();
-			return;
-		}
-		const { task_id } = body as { task_id: string };
-		const completed = { status: 'completed', video_url: `${server.url}/cdn/${task_id}.mp4` };
-		const { status_code = 200, ...report } = (reports[task_id] ?? completed) as IDataObject;
-		json(response, status_code as number, { task_id, model: 'video-m1', ...report });
-	});
+const server = serverForEach((response, { path, body }) => {
+	if (path.startsWith('/cdn/')) {
+		response.writeHead(410).end();
+		return;
+	}
+	const { task_id } = body as { task_id: string };
+	const completed = { status: 'completed', video_url: `${server.url}/cdn/${task_id}.mp4` };
+	const { status_code = 200, ...report } = (reports[task_id] ?? completed) as IDataObject;
+	json(response, status_code as number, { task_id, model: 'video-m1', ...report });
 });
-afterEach(async () => {
-	await server.stop();
+
+beforeEach(() => {
+	reports = {};
 });
 
 const ids = (...taskIds: string[]) => taskIds.map((task_id) => ({ task_id }));

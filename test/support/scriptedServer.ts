@@ -52,6 +52,31 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
 	};
 }
 
+/** A server for each test of the file, or block, that calls this: it starts before the hooks that are declared later. */
+export function serverForEach(script: Script): ScriptedServer {
+	let server: ScriptedServer;
+	beforeEach(async () => {
+		server = await startScriptedServer(script);
+	});
+	afterEach(async () => {
+		await server.stop();
+	});
+	return {
+		get url() {
+			return server.url;
+		},
+		get port() {
+			return server.port;
+		},
+		get requests() {
+			return server.requests;
+		},
+		stop: async () => {
+			await server.stop();
+		},
+	};
+}
+
 /** Sends a JSON response. */
 export function json(response: ServerResponse, status: number, body: unknown, headers = {}): void {
 	response.writeHead(status, { 'content-type': 'application/json', ...headers });
