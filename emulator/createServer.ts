@@ -1,6 +1,7 @@
 import Ajv, { type Schema } from 'ajv';
 import fastify, { type FastifyInstance } from 'fastify';
 import { addChatRoutes } from './chat/addChatRoutes';
+import { addCors } from './addCors';
 import { addEncodingCheck, addHostCheck } from './addHostCheck';
 import { addErrorHandler, handleClientError } from './addErrorHandler';
 import { addControlRoutes } from './addControlRoutes';
@@ -20,21 +21,6 @@ export interface ServerOptions extends Pick<ServiceOptions, 'log'> {
 	readonly allowedHosts?: readonly string[];
 	/** Origins whose web pages may use the emulator, or `*`; without it, browsers keep them out. */
 	readonly cors?: readonly string[];
-}
-
-/** Answers what a browser asks before a web page of an allowed origin may send a request. */
-function addCors(server: FastifyInstance, origins: readonly string[]): void {
-	server.addHook('onRequest', async ({ method, headers }, reply) => {
-		const { origin = '', 'access-control-request-headers': wanted = '' } = headers;
-		if (!origins.some((allowed) => allowed === '*' || allowed === origin)) return;
-		reply.headers({ 'access-control-allow-origin': origin, vary: 'origin' });
-		if (method !== 'OPTIONS') return;
-		reply.headers({
-			'access-control-allow-methods': 'GET, POST, DELETE',
-			'access-control-allow-headers': wanted,
-		});
-		return reply.code(204).send();
-	});
 }
 
 /** No type coercion, no defaults, unknown fields are allowed, and a rule has its message in the schema. */

@@ -8,7 +8,7 @@ import { TaskStore } from './video/tasks';
 
 /** Settings that affect the responses. */
 export interface ServiceSettings {
-	/** The same seed and requests give the same responses. Default 1. */
+	/** The same seed and requests give the same responses; above temperature 0 a repeated question gets other texts. Default 1. */
 	readonly seed: number;
 	/** Milliseconds between two chunks of a streamed response. Default 20; with a virtual clock 0. */
 	readonly chunkMs: number;
@@ -49,6 +49,7 @@ export function createService(options: ServiceOptions) {
 	const { minimal = false, openai = false } = options;
 	const settings: ServiceSettings = { seed, chunkMs, minimal, openai, wordsInVideos };
 	let ids = 0;
+	const asked = new Map<string, number>();
 	return {
 		settings,
 		clock: createClock(kind),
@@ -59,6 +60,13 @@ export function createService(options: ServiceOptions) {
 		/** Turns of the sessions of super assistants, by account and session (spec 2.7). */
 		sessions: new Map<string, readonly Readonly<Record<'question' | 'answer', string>>[]>(),
 		appRateLimits: new AppRateLimits(),
+		/** How often a question has been asked before. */
+		timesAsked: (question: string): number => {
+			const key = hexId(16, question);
+			const times = asked.get(key) ?? 0;
+			asked.set(key, times + 1);
+			return times;
+		},
 		/** Next unique identifier; the sequence is determined by the seed. */
 		nextId: (prefix: string) => `${prefix}${hexId(24, seed, prefix, ++ids)}`,
 	};

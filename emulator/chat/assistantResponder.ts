@@ -56,7 +56,7 @@ export function respondAsAssistant(context: ChatContext): DraftReply {
 		steps[index]!.timedOut ? `${steps[index]!.result}.` : plugin.content,
 	);
 	const text = parts.join('\n\n') || writeText(question);
-	const isJson = body.response_format?.type === 'json_object';
+	const isJson = body.response_format?.type === 'json_object' || question.format !== undefined;
 	const content = isJson
 		? writeJson(question, { unasked: { topic: question.topic, answer: text } })
 		: text;

@@ -2,7 +2,7 @@ import { moderate } from '../moderate';
 import { readQuestion, runPlugins, type ChatContext, type DraftReply } from './responder';
 import type { Question } from './generation/question';
 import { languageOf } from './generation/language';
-import { schemaIn, writeJson } from './generation/writeJson';
+import { writeJson } from './generation/writeJson';
 import { writeText } from './generation/writeText';
 import { textOf, type MessageToolCall } from './messages';
 import { imageName, type PluginRun } from './plugins/plugins';
@@ -11,7 +11,7 @@ import { retrieve, type Retrieval } from './retrieve';
 import { requireSupportedEffort, isThinkingEnabled, writeReasoning } from './thinking';
 import { chooseToolCalls } from './tools/chooseToolCalls';
 import { followUpCalls } from './tools/followUps';
-import { answerFromResults, toolResults, toolRounds } from './tools/toolResults';
+import { answerFromResults, toolResults, toolRounds, type ToolResult } from './tools/toolResults';
 
 /**
  * Searches the knowledge bases of the bound application; undefined if it has none.
@@ -25,41 +25,52 @@ function searchKnowledge({ body, binding: { app } }: ChatContext): Retrieval | u
 	return retrieval;
 }
 
+/** The tool that the answer must be given with, as agents with an output parser demand it. */
+const ANSWER_TOOL = /\bMUST use the `([\w-]+)` tool\b/;
+
 /** Tool calls of this round, with identifiers (spec 2.3, 4). */
 function requestToolCalls(
 	{ body, binding: { model }, service }: ChatContext,
-	{ text }: Question,
+	question: Question,
+	known: string,
 ): readonly MessageToolCall[] {
-	const { tools = [], tool_choice = 'auto', messages } = body;
-	if (tools.length === 0 || tool_choice === 'none' || model.ignoresTools) return [];
+	const { tools: given = [], tool_choice = 'auto', messages } = body;
+	if (given.length === 0 || tool_choice === 'none' || model.ignoresTools) return [];
 
-	const matched = chooseToolCalls(text, tools, {
+	const name = ANSWER_TOOL.exec(question.instructions)?.[1];
+	const answerTool = given.find((tool) => tool.function.name === name);
+	const tools = given.filter((tool) => tool !== answerTool);
+	const matched = chooseToolCalls(question.text, tools, {
 		round: toolRounds(messages),
 		required: tool_choice === 'required',
 		nowMs: service.clock.now(),
 	});
 	const calls = matched.length > 0 ? matched : followUpCalls(messages, tools);
-	return calls.map((call) => ({
+	const chosen = calls.map((call) => [call.name, JSON.stringify(call.arguments)] as const);
+	if (chosen.length === 0 && answerTool) {
+		const { name, parameters: schema = {} } = answerTool.function;
+		chosen.push([name, writeJson(question, { schema, known })]);
+	}
+	return chosen.map(([name, text]) => ({
 		id: service.nextId('call_'),
 		type: 'function',
-		function: { name: call.name, arguments: JSON.stringify(call.arguments) },
+		function: { name, arguments: text },
 	}));
 }
+
+const proseOf = (results: readonly ToolResult[]): string =>
+	results.map(({ label, text }) => `\n${label}: ${text}`).join('');
 
 function writeContent(
 	context: ChatContext,
 	question: Question,
+	results: readonly ToolResult[],
 	plugins: readonly PluginRun[],
 ): string {
-	const { messages, response_format, openai } = context.body;
-	const results = toolResults(messages);
-	const isJson =
-		response_format?.type === 'json_object' ||
-		(openai !== undefined && schemaIn(question.instructions) !== undefined);
-	if (openai?.schema) {
-		const known = results.map(({ label, text }) => `\n${label}: ${text}`).join('');
-		return writeJson(question, { schema: openai.schema, known });
-	}
+	const { response_format, openai } = context.body;
+	const schema = openai?.schema ?? question.format;
+	if (schema) return writeJson(question, { schema, known: proseOf(results) });
+	const isJson = response_format?.type === 'json_object';
 	if (results.length > 0) {
 		const answer = answerFromResults(results, languageOf(question.text));
 		return isJson ? JSON.stringify({ answer, results }) : answer;
@@ -111,11 +122,12 @@ export function respondAsModel(context: ChatContext): DraftReply {
 	const retrieval = searchKnowledge(context);
 	const knowledge = (retrieval?.hits ?? []).map(({ text }) => text);
 	const question = readQuestion(context, body.messages, knowledge);
-	const toolCalls = requestToolCalls(context, question);
+	const results = toolResults(body.messages);
+	const toolCalls = requestToolCalls(context, question, proseOf(results));
 	const plugins = toolCalls.length > 0 ? [] : runPlugins(context, question);
 	const toolNames = toolCalls.map((call) => call.function.name);
 	return {
-		content: writeContent(context, question, plugins),
+		content: writeContent(context, question, results, plugins),
 		toolCalls,
 		...(isThinkingEnabled(body, binding) && {
 			reasoning: writeReasoning(question, body.reasoning_effort, toolNames),

@@ -34,7 +34,7 @@ export interface DraftReply {
 
 /** Parses the question in the messages, with the settings of the request and the application (spec 2.1). */
 export function readQuestion(
-	{ body, binding: { app }, service: { settings, clock } }: ChatContext,
+	{ body, binding: { app }, service: { settings, clock, timesAsked } }: ChatContext,
 	messages: readonly Message[],
 	knowledge: readonly string[] = [],
 ): Question {
@@ -43,7 +43,9 @@ export function readQuestion(
 	return parseQuestion(messages, {
 		setting: app?.setting ?? '',
 		knowledge,
+		isJson: body.response_format?.type === 'json_object',
 		seed: settings.seed,
+		repeat: timesAsked,
 		nowMs: clock.now(),
 		sampling: [temperature, top_p, frequency_penalty, presence_penalty],
 	});

@@ -1,18 +1,20 @@
 import fastify from 'fastify';
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { stringify } from 'yaml';
 
+import { addCors, isAllowed } from '../addCors';
 import { addEncodingCheck, addHostCheck } from '../addHostCheck';
 import { HttpError } from '../errors';
 import { parseJson } from '../json';
 import { pathOf, targetIn } from '../script/addScripts';
 import type { ScriptedReply, ScriptedResponse, When } from '../script/script';
 import type { EmulatorOptions } from '../startEmulator';
+import { createRecordMask } from './maskRecord';
 
 export interface RecorderOptions extends Pick<
 	EmulatorOptions,
-	'port' | 'host' | 'allowedHosts' | 'log'
+	'port' | 'host' | 'allowedHosts' | 'cors' | 'log'
 > {
 	/** Base URL of the service that answers. */
 	readonly upstream: string;
@@ -25,10 +27,6 @@ const OWN_HEADERS =
 	/^(?:host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|content-length|content-encoding|accept-encoding|proxy-.*)$/;
 /** Headers of an answer that mean something to its reader. */
 const RECORDED_HEADERS = /^(?:content-type|retry-after|location)$/;
-const SECRET = /^(?:authorization|cookie|.*(?:key|token|secret).*)$/i;
-/** What looks like a key, wherever it stands. */
-const ANY_KEY = /\bBearer\s+[\w.-]+|\b(?:sk|ak|pk|key)[-_][\w-]{12,}/g;
-const MASK = '(key)';
 const MAX_BODY_BYTES = 8 * 2 ** 20;
 const MAX_TEXT = 200;
 
@@ -36,20 +34,6 @@ const parsed = (text: string): unknown => {
 	const value = parseJson(text);
 	return value === undefined ? text || undefined : value;
 };
-
-/** The keys in a value, none if it is short: the whole, and what may be a key before an app code; each also within base64. */
-function keysIn(value: string): readonly string[] {
-	const key = value.replace(/^\w+ +/, '');
-	const ends = [...key.matchAll(/-/g)].flatMap(({ index }) => (index < 16 ? [] : index));
-	const keys = key.length < 8 ? [] : [key, ...ends.map((end) => key.slice(0, end))];
-	return keys.flatMap((each) => [each, ...[0, 1, 2].map((offset) => inBase64(each, offset))]);
-}
-
-/** The characters of base64 that a text alone decides, `offset` bytes after a group of three. */
-const inBase64 = (text: string, offset: number): string =>
-	Buffer.from('\0'.repeat(offset) + text)
-		.toString('base64')
-		.slice(Math.ceil((4 * offset) / 3), Math.floor((4 * (offset + text.length)) / 3));
 
 /** Conditions by which the recorded answer is found again. */
 function conditionsFor(method: string, path: string, body: unknown): When {
@@ -70,11 +54,16 @@ interface Piece {
 	readonly ms: number;
 }
 
-/** The answer as a script says it: events with their delays, JSON, text or bytes. */
-function bodyFor(type: string, pieces: readonly Piece[]): ScriptedResponse {
+/** The answer as a script says it, without secrets: events with their delays, JSON, text or bytes. */
+function bodyFor(
+	type: string,
+	pieces: readonly Piece[],
+	{ maskBytes, maskEvents, maskValue }: ReturnType<typeof createRecordMask>,
+): ScriptedResponse {
 	const bytes = Buffer.concat(pieces.map((piece) => piece.bytes));
-	if (!/json|text|xml|^$/.test(type)) return { base64: bytes.toString('base64') };
-	if (!type.startsWith('text/event-stream')) return { body: parsed(bytes.toString()) ?? '' };
+	if (!/json|text|xml|^$/.test(type)) return { base64: maskBytes(bytes).toString('base64') };
+	if (!type.startsWith('text/event-stream'))
+		return { body: maskValue(parsed(bytes.toString())) ?? '' };
 	let [end, lastMs] = [0, 0];
 	// Whole events, so that a key in one is found.
 	const events = bytes
@@ -87,40 +76,38 @@ function bodyFor(type: string, pieces: readonly Piece[]): ScriptedResponse {
 			lastMs = ms;
 			return { raw: Buffer.from(event, 'latin1').toString(), delayMs };
 		});
-	return { events };
-}
-
-/** The script of some replies. The last answer to equal requests also answers those that follow. */
-function scriptOf(name: string, replies: readonly ScriptedReply[]): string {
-	const keys = replies.map(({ when }) => JSON.stringify(when));
-	const numbered = replies.map((reply, index) => {
-		const call = keys.slice(0, index + 1).filter((key) => key === keys[index]).length;
-		const isLast = keys.lastIndexOf(keys[index]!) === index;
-		return isLast ? reply : { ...reply, when: { ...reply.when, call } };
-	});
-	return stringify({ name, replies: numbered }, { lineWidth: 0 });
+	return { events: maskEvents(events) };
 }
 
 /** A proxy that passes requests on to a service with the key of the caller, and writes what comes as a script. */
 export async function startRecorder(options: RecorderOptions) {
-	const { upstream, file, log, allowedHosts = [], port = 0, host = '127.0.0.1' } = options;
-	const secrets = new Set<string>();
-	const replies: ScriptedReply[] = [];
-	const save = (flag: 'w' | 'wx') => {
-		const text = scriptOf(`Recorded from ${new URL(upstream).origin}`, replies);
-		const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
-		const masked = longestFirst.reduce((all, secret) => all.replaceAll(secret, MASK), text);
-		writeFileSync(file, masked.replace(ANY_KEY, MASK), { flag, mode: 0o600 });
+	const { upstream, file, log, port = 0, host = '127.0.0.1' } = options;
+	const { allowedHosts = [], cors = [] } = options;
+	const secrets = createRecordMask();
+	const name = `Recorded from ${new URL(upstream).origin}`;
+	writeFileSync(file, `${stringify({ name })}replies:\n`, { flag: 'wx', mode: 0o600 });
+	const append = (reply: ScriptedReply) => {
+		appendFileSync(file, stringify([reply], { lineWidth: 0 }));
 	};
-	save('wx');
 
 	const server = fastify({ bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
 	addHostCheck(server, allowedHosts);
 	addEncodingCheck(server);
-	server.removeAllContentTypeParsers();
-	server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
-		done(null, body);
+	addCors(server, cors);
+	server.addHook('onRequest', async ({ headers: { origin } }) => {
+		const advice = 'Start the emulator with --cors to accept it.';
+		if (origin !== undefined && !isAllowed(origin, cors))
+			throw new HttpError(403, `A web page of ${origin} sent this. ${advice}`);
 	});
+	// A web page may send other types to any address.
+	server.removeAllContentTypeParsers();
+	server.addContentTypeParser(
+		'application/json',
+		{ parseAs: 'string' },
+		(_request, body, done) => {
+			done(null, body);
+		},
+	);
 	server.all('/*', async (request, reply) => {
 		const { method } = request;
 		const text = request.body as string | undefined;
@@ -130,8 +117,8 @@ export async function startRecorder(options: RecorderOptions) {
 		const sent = Object.entries(request.headers as Readonly<Record<string, string>>).filter(
 			([name]) => !OWN_HEADERS.test(name),
 		);
-		for (const [name, value] of [...sent, ...url.searchParams])
-			if (SECRET.test(name)) keysIn(value).forEach((key) => secrets.add(key));
+		const asked = parsed(text ?? '');
+		secrets.learn([...sent, ...url.searchParams], asked);
 		const response = await fetch(url, {
 			method,
 			headers: { ...Object.fromEntries(sent), 'accept-encoding': 'identity' },
@@ -151,15 +138,15 @@ export async function startRecorder(options: RecorderOptions) {
 				pieces.push({ bytes: Buffer.from(chunk), end, ms: Date.now() - startMs });
 				yield chunk;
 			}
-			const [path, body] = [pathOf(request), parsed(text ?? '')];
-			replies.push({
+			const [path, body] = [secrets.maskText(pathOf(request)), secrets.maskValue(asked)];
+			const told = Object.fromEntries(came.filter(([name]) => RECORDED_HEADERS.test(name)));
+			append({
 				when: conditionsFor(method, path, body),
 				request: { method, path, ...(body !== undefined && { body }) },
 				status,
-				headers: Object.fromEntries(came.filter(([name]) => RECORDED_HEADERS.test(name))),
-				...bodyFor(headers.get('content-type') ?? '', pieces),
+				headers: secrets.maskValue(told),
+				...bodyFor(headers.get('content-type') ?? '', pieces, secrets),
 			});
-			save('w');
 			log?.(`${method} ${path} ${status} recorded`);
 		};
 		return reply.code(status).headers(Object.fromEntries(came)).send(Readable.from(pass()));

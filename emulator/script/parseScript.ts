@@ -64,6 +64,20 @@ function offsetOf(document: Document, { path, name }: Problem): number {
 	return place?.range?.[0] ?? 0;
 }
 
+/** Of recorded answers to equal requests each is for one call, and the last also for those that follow. */
+function numbered(replies: readonly ScriptedReply[]): readonly ScriptedReply[] {
+	const keys = replies.map(({ when, request }) => request && JSON.stringify(when));
+	const last = new Map(keys.map((key, index) => [key, index]));
+	const calls = new Map<string, number>();
+	return replies.map((reply, index) => {
+		const key = keys[index];
+		if (key === undefined || last.get(key) === index) return reply;
+		const call = (calls.get(key) ?? 0) + 1;
+		calls.set(key, call);
+		return { ...reply, when: { ...reply.when, call } };
+	});
+}
+
 /** A script, and the line where each of its replies begins. */
 export interface ParsedScript extends Script {
 	readonly file: string;
@@ -98,7 +112,7 @@ export function parseScript(text: string, file: string): ParsedScript {
 		fail(problems.map((problem) => [offsetOf(document, problem), problem.message]));
 
 	const valid = script as Script;
-	const replies = valid.replies.map((reply) =>
+	const replies = numbered(valid.replies).map((reply) =>
 		reply.task?.file === undefined
 			? reply
 			: { ...reply, task: { ...reply.task, file: resolve(dirname(file), reply.task.file) } },

@@ -90,6 +90,11 @@ beforeAll(async () => {
 		data: { baseUrl: server.url, apiKey: 'demo-key' },
 	});
 	await client.createCredential({
+		name: 'Emulator',
+		type: 'agentVideoApi',
+		data: { baseUrl: session.emulator.url, apiKey: 'demo-key' },
+	});
+	await client.createCredential({
 		name: 'OpenAI',
 		type: 'openAiApi',
 		data: { apiKey: 'demo-key', url: `${server.url}/v1` },
@@ -384,3 +389,49 @@ describe.each(STYLES)('a %s model', (each) => {
 		RUN_LIMIT_MS,
 	);
 });
+
+/** Who has no account tries the nodes with the emulator: it does what the nodes' own prompts ask for. */
+const AT_EMULATOR: readonly (readonly [Row, unknown])[] = [
+	[
+		chain([[structured(false), 'ai_outputParser']], () => '', {
+			name: 'Structured Output Parser',
+			parameters: { ...ASK, text: 'Three people go to Rome', hasOutputParser: true },
+		}),
+		[[{ output: CITY }]],
+	],
+	[OBJECTS.find(({ name }) => name === 'Information Extractor')!, [[{ output: CITY }]]],
+	[
+		{
+			...OBJECTS.find(({ name }) => name === 'Text Classifier')!,
+			parameters: {
+				inputText: 'I was charged twice',
+				categories: { categories: [{ category: 'Shipping' }, { category: 'Billing' }] },
+			},
+		},
+		[[], [{}]],
+	],
+	[
+		{
+			...OBJECTS.find(({ name }) => name === 'Sentiment Analysis')!,
+			parameters: { inputText: 'The food was cold, a terrible evening' },
+		},
+		[[], [], [{ sentimentAnalysis: { category: 'Negative' } }]],
+	],
+	[
+		{
+			...agent(3.1, { text: 'Three people go to Rome', hasOutputParser: true }),
+			name: 'AI Agent with a parser',
+			under: [[structured(false), 'ai_outputParser']],
+		},
+		[[{ output: CITY }]],
+	],
+];
+
+it.each(AT_EMULATOR.map(([row, result]) => [row.name, row, result] as const))(
+	'%s works with the emulator',
+	async (_name, row, result) => {
+		const model = { ...ours, credentials: { agentVideoApi: { id: '', name: 'Emulator' } } };
+		expect(await outcome(row, model as INode)).toStrictEqual(result);
+	},
+	RUN_LIMIT_MS,
+);

@@ -137,7 +137,22 @@ describe('2.1 chat request body', () => {
 		);
 
 		expect(new Set([plain, ...others]).size).toBe(6);
-		expect(await answerWith({ temperature: 0.5 })).toBe(plain);
+	});
+
+	it('2.1 a question that is asked again gets other texts by the seed, and the same at temperature 0', async () => {
+		const ask = async (seed: number, temperature: number) => {
+			const other = await startService({ seed });
+			const texts: unknown[] = [];
+			for (let time = 0; time < 3; time++)
+				texts.push((await other.say('Write a title about a fox', { temperature })).content);
+			await other.stop();
+			return texts;
+		};
+		const texts = await ask(7, 0.7);
+		expect(new Set(texts).size).toBe(3);
+		expect(await ask(7, 0.7)).toEqual(texts);
+		expect(await ask(8, 0.7)).not.toEqual(texts);
+		expect(new Set(await ask(7, 0)).size).toBe(1);
 	});
 
 	it('2.1 stop truncates the answer before the first stop word, streamed or not', async () => {

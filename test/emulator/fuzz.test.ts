@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { startService, type Json } from './support/service';
 
 const SEED = 20_260_101;
-const COUNT = 10_000;
+const COUNT = 2_000;
 
 const PATHS = ['/v1/chat/completions', '/v1/videos/generations', '/v1/videos/tasks'];
 

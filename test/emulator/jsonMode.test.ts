@@ -58,20 +58,6 @@ it('a model fills a list to the minItems of a schema, with another text for each
 
 const REVIEW = 'I love this camera, it is great';
 
-it.each([
-	[`Classify the sentiment as positive, neutral or negative: ${REVIEW}`, 'positive'],
-	[
-		'Classify this ticket as billing, technical or shipping:\nMy parcel has not arrived',
-		'shipping',
-	],
-	['Classify the sentiment as positive, neutral or negative: The box is brown', 'neutral'],
-	['Classify the review as positive or negative: 这个相机很差，我很失望', 'negative'],
-	['Is the sky blue? Answer yes or no.', 'Yes'],
-	['Answer yes or no: does it work? The text says: "It does not work."', 'No'],
-])('a model answers %s with the label alone', async (question, label) => {
-	expect((await service.say(question, {})).content).toBe(label);
-});
-
 it.each<[string, object]>([
 	[
 		`As JSON with keys sentiment (positive, neutral or negative) and title: "${REVIEW}"`,
@@ -95,13 +81,4 @@ Answer with JSON only. The JSON must match this JSON Schema:
 ])('a value with a list of labels is one of them: %s', async (question, values) => {
 	const { content } = await service.say(question, JSON_MODE);
 	expect(JSON.parse(content ?? '')).toMatchObject(values);
-});
-
-it('a model recalls in Chinese what was said in Chinese', async () => {
-	const messages = [
-		{ role: 'user', content: '我叫小明' },
-		{ role: 'assistant', content: '好的，我记住了。' },
-		{ role: 'user', content: '我叫什么？' },
-	];
-	expect((await service.say('', { messages })).content).toBe('你叫小明。');
 });

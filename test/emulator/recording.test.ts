@@ -1,13 +1,30 @@
-import { readFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { createServer, request, type Server } from 'node:http';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+	createServer,
+	request,
+	type IncomingHttpHeaders,
+	type Server,
+	type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { assetPath } from '../../emulator/assets';
 import { compareRecording } from '../../emulator/record/compare';
-import { startRecorder } from '../../emulator/record/recorder';
+import { startRecorder, type RecorderOptions } from '../../emulator/record/recorder';
+import { parseScript } from '../../emulator/script/parseScript';
 import { startEmulator } from '../../emulator/startEmulator';
+
+/** What a test started, also one that failed. */
+const started: (() => unknown)[] = [];
+afterEach(() => Promise.all(started.splice(0).map((stop) => stop())));
+
+async function record(options: RecorderOptions) {
+	const recorder = await startRecorder(options);
+	started.push(recorder.stop);
+	return recorder;
+}
 
 const KEY = 'a-persons-own-key-4711';
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
@@ -107,7 +124,7 @@ test('records what a service answers without the key, replays it, and reports ho
 		chunkMs: 0,
 	});
 	const pump = setInterval(() => void replay.clock.advance(1_000), 5);
-	const masked = JSON.parse(JSON.stringify(direct).replaceAll(KEY, '(key)')) as unknown;
+	const masked = JSON.parse(JSON.stringify(direct).replaceAll(KEY, '[masked: key]')) as unknown;
 	expect(await askAll(replay.url)).toEqual(masked);
 	expect((await ask(replay.url, chat('Never asked')))[0]).toBe(501);
 	clearInterval(pump);
@@ -121,47 +138,301 @@ test('records what a service answers without the key, replays it, and reports ho
 	expect(differences).toMatch(/only in the emulator: usage\.total_tokens: number/);
 });
 
-test('masks a key also without its app code, and no short value of a name like that of a key', async () => {
-	const echo = createServer(({ headers }, response) => {
-		const error = { message: `No access for ${headers.authorization?.split(/ |-demo/)[1]}` };
-		response.writeHead(403, JSON_TYPE).end(JSON.stringify({ error, limit: 5 }));
+/** A service of the test, by its answer; `asked` is what it received. */
+async function startUpstream(
+	answer: (
+		asked: { headers: IncomingHttpHeaders; body: string },
+		response: ServerResponse,
+	) => void,
+) {
+	const server = createServer((request, response) => {
+		let body = '';
+		request.on('data', (data: Buffer) => (body += data.toString()));
+		request.on('end', () => {
+			answer({ headers: request.headers, body }, response);
+		});
 	});
-	await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
-	const { port } = echo.address() as AddressInfo;
-	const masked = `${file}.masked`;
-	const recorder = await startRecorder({ upstream: `http://127.0.0.1:${port}`, file: masked });
-	const [path, body] = chat('Hello');
-	const [, , answer] = await ask(recorder.url, [`${path}?max_tokens=5`, body], `${KEY}-demo-app`);
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	const { port } = server.address() as AddressInfo;
+	started.push(() => server.close());
+	return { url: `http://127.0.0.1:${port}` };
+}
+
+const SECRET = 'pass/word+of&somebody=4711-x';
+const hex = (text: string) => Buffer.from(text).toString('hex');
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const told = (text: string) => JSON.stringify({ error: { message: `Refused: ${text}.` } });
+const delta = (content: string) =>
+	`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
+const bearer = { authorization: `Bearer ${SECRET}` };
+interface Form {
+	readonly headers?: Record<string, string>;
+	readonly path?: string;
+	readonly body?: object;
+	readonly answer: string;
+	readonly answerHeaders?: Record<string, string>;
+	/** What the file must not have; by default the secret. */
+	readonly hidden?: readonly string[];
+}
+const SIGNED = '0f1e2d3c4b5a69788796a5b4';
+const link = (query: string) => told(`https://files.example.com/a.mp4?${query}`);
+
+it.each<[string, Form]>([
+	['as it is', { headers: bearer, answer: told(SECRET) }],
+	[
+		'URL-encoded',
+		{
+			headers: bearer,
+			answer: told(encodeURIComponent(SECRET)),
+			hidden: [encodeURIComponent(SECRET).slice(0, 12)],
+		},
+	],
+	[
+		'URL-encoded twice',
+		{
+			headers: bearer,
+			answer: told(encodeURIComponent(encodeURIComponent(SECRET))),
+			hidden: [encodeURIComponent(encodeURIComponent(SECRET)).slice(0, 14)],
+		},
+	],
+	['in hexadecimal', { headers: bearer, answer: told(hex(SECRET)), hidden: [hex(SECRET)] }],
+	[
+		'in hexadecimal capitals',
+		{
+			headers: bearer,
+			answer: told(hex(SECRET).toUpperCase()),
+			hidden: [hex(SECRET).toUpperCase()],
+		},
+	],
+	[
+		'escaped for HTML',
+		{
+			headers: bearer,
+			answer: told(
+				SECRET.replaceAll('/', '&#x2f;')
+					.replaceAll('+', '&#x2b;')
+					.replaceAll('&s', '&#x26;s')
+					.replaceAll('=', '&#x3d;')
+					.replaceAll('-', '&#x2d;'),
+			),
+			hidden: ['word&#x2b;of'],
+		},
+	],
+	[
+		'in base64',
+		{
+			headers: bearer,
+			answer: told(base64(`Bearer ${SECRET}`)),
+			hidden: [base64(SECRET).slice(4, 20), base64(`Bearer ${SECRET}`).slice(12, 32)],
+		},
+	],
+	[
+		'in the base64 of a file',
+		{
+			headers: bearer,
+			answer: `..${SECRET}..`,
+			answerHeaders: { 'content-type': 'application/octet-stream' },
+			hidden: [base64(`..${SECRET}..`).slice(8, 32)],
+		},
+	],
+	[
+		'split over events',
+		{
+			headers: bearer,
+			answer: Array.from(SECRET, delta).join(''),
+			answerHeaders: { 'content-type': 'text/event-stream' },
+		},
+	],
+	[
+		'split over events that are texts',
+		{
+			headers: bearer,
+			answer: `data: ${SECRET.slice(0, 12)}\n\ndata: ${SECRET.slice(12)}\n\n`,
+			answerHeaders: { 'content-type': 'text/event-stream' },
+			hidden: [SECRET.slice(0, 12), SECRET.slice(12)],
+		},
+	],
+	[
+		'without its app code',
+		{ headers: { authorization: `Bearer ${KEY}-demo-app` }, answer: told(KEY), hidden: [KEY] },
+	],
+	[
+		'in Location',
+		{
+			headers: bearer,
+			answer: '',
+			answerHeaders: {
+				location: `https://login.example.com/?next=1&key=${encodeURIComponent(SECRET)}`,
+			},
+			hidden: ['word%2Bof'],
+		},
+	],
+	[
+		'of the service, in Location',
+		{
+			answer: '',
+			answerHeaders: {
+				location: `https://files.example.com/a?X-Amz-Signature=${SIGNED}&part=2`,
+			},
+			hidden: [SIGNED],
+		},
+	],
+	[
+		'in a signed URL',
+		{ answer: link(`X-Amz-Credential=${SIGNED}&X-Amz-Date=20260101`), hidden: [SIGNED] },
+	],
+	[
+		'in a signed URL of another store',
+		{
+			answer: link(`OSSAccessKeyId=${SIGNED}&sig=${SIGNED}&Signature=${SIGNED}`),
+			hidden: [SIGNED],
+		},
+	],
+	[
+		'in a signed URL of an event',
+		{
+			answer: `data: {"url":"https://files.example.com/a?p=1\\u0026token=${SIGNED}"}\n\n`,
+			answerHeaders: { 'content-type': 'text/event-stream' },
+			hidden: [SIGNED],
+		},
+	],
+	[
+		'of a person in a URL',
+		{ answer: told(`https://ann:${SIGNED}@files.example.com/a`), hidden: [SIGNED] },
+	],
+	['in X-Auth', { headers: { 'x-auth': SECRET }, answer: told(SECRET) }],
+	[
+		'in a cookie',
+		{
+			headers: { cookie: `theme=dark; session=${SECRET.replaceAll('=', '')}` },
+			answer: told(SECRET.replaceAll('=', '')),
+			hidden: [SECRET.slice(0, 20)],
+		},
+	],
+	[
+		'in a parameter',
+		{ path: `/v1/models?api_key=${encodeURIComponent(SECRET)}`, answer: told(SECRET) },
+	],
+	['api_key in a body', { body: { api_key: SECRET }, answer: told(SECRET) }],
+	[
+		'password in a body, in other letters',
+		{
+			body: { login: { password: '密码是长长的秘密' } },
+			answer: told('密码是长长的秘密'),
+			hidden: ['密码是长长的秘密'],
+		},
+	],
+	[
+		'a secret that the service gives',
+		{
+			answer: JSON.stringify({ clientSecret: SIGNED, tokens: 5, author: 'Ann' }),
+			hidden: [SIGNED],
+		},
+	],
+	[
+		'of another person, by its form',
+		{ answer: told('sk-0123456789abcdef'), hidden: ['sk-0123456789abcdef'] },
+	],
+])('hides a secret %s', async (name, form) => {
+	const { headers = {}, path = '/v1/chat/completions', body = {}, answer, answerHeaders } = form;
+	const other = await startUpstream((_asked, response) => {
+		response.writeHead(200, { ...JSON_TYPE, ...answerHeaders }).end(answer);
+	});
+	const masked = join(folder, `${name.replaceAll(/\W/g, '-')}.yaml`);
+	const recorder = await record({ upstream: other.url, file: masked });
+	const response = await fetch(recorder.url + path, {
+		method: 'POST',
+		redirect: 'manual',
+		headers: { ...JSON_TYPE, ...headers },
+		body: JSON.stringify({ text: 'An ordinary question', ...body }),
+	});
+	expect(Buffer.from(await response.arrayBuffer()).toString()).toBe(answer);
 	await recorder.stop();
-	echo.close();
-	expect(answer).toContain(`No access for ${KEY}"`);
 	const script = readFileSync(masked, 'utf8');
-	expect(script).toContain('No access for (key)');
-	expect(script).toContain('limit: 5');
+	for (const secret of form.hidden ?? [SECRET]) expect(script).not.toContain(secret);
+	expect(script).toContain('An ordinary question');
+	const { replies } = parseScript(script, masked);
+	expect(replies).toHaveLength(1);
+	const content = [...JSON.stringify(replies).matchAll(/content\\":\\"(.*?)\\"/g)];
+	expect(content.map(([, text]) => text).join('')).not.toContain(SECRET);
 });
 
-test.each([0, 1, 2])('masks a key within base64, %i bytes after its beginning', async (offset) => {
-	const told = Buffer.from(`${'.'.repeat(offset)}Bearer ${KEY}, and more`);
-	const echo = createServer(({ url }, response) => {
-		const type = url === '/binary' ? { 'content-type': 'application/octet-stream' } : JSON_TYPE;
-		response.writeHead(200, type);
-		response.end(url === '/binary' ? told : JSON.stringify({ seen: told.toString('base64') }));
+test('keeps what is not a secret, and where events come', async () => {
+	const texts = ['The ', 'author ', 'has ', KEY.slice(0, 5), KEY.slice(5), ' and ', 'more'];
+	const other = await startUpstream((_asked, response) => {
+		response.writeHead(200, { 'content-type': 'text/event-stream' });
+		response.end(texts.map(delta).join(''));
 	});
-	await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
-	const { port } = echo.address() as AddressInfo;
-	const masked = `${file}.base64.${offset}`;
-	const recorder = await startRecorder({ upstream: `http://127.0.0.1:${port}`, file: masked });
-	for (const path of ['/binary', '/text']) await ask(recorder.url, [path, {}]);
+	const kept = `${file}.kept`;
+	const recorder = await record({ upstream: other.url, file: kept });
+	await ask(recorder.url, [
+		`/v1/chat/completions?max_tokens=5`,
+		{ author: 'Ann Lee', keywords: 'a' },
+	]);
 	await recorder.stop();
-	echo.close();
-	const found = readFileSync(masked, 'utf8').match(/[\w+/=]{16,}/g) ?? [];
-	const read = found.map((text) => Buffer.from(text, 'base64').toString('latin1')).join('');
-	expect(read).not.toContain(KEY.slice(4, -4));
+	const [reply] = parseScript(readFileSync(kept, 'utf8'), kept).replies;
+	expect(reply?.request?.body).toEqual({ author: 'Ann Lee', keywords: 'a' });
+	expect(reply?.events?.map(({ raw }) => raw)).toEqual(
+		['The ', 'author ', 'has ', '[masked: key]', '', ' and ', 'more'].map(delta),
+	);
+});
+
+test('writes each answer once, at the end of its file', async () => {
+	const other = await startUpstream((_asked, response) => {
+		response.writeHead(200, JSON_TYPE).end(told('x'.repeat(1_000)));
+	});
+	const long = `${file}.long`;
+	const recorder = await record({ upstream: other.url, file: long });
+	const sizes: number[] = [];
+	let inode: bigint | undefined;
+	for (let call = 0; call < 3; call++) {
+		await ask(recorder.url, chat('Hello'));
+		const { size, ino } = statSync(long, { bigint: true });
+		sizes.push(Number(size));
+		inode ??= ino;
+		// What somebody has changed in the file stays.
+		writeFileSync(long, readFileSync(long, 'utf8').replaceAll('xxx', 'yyy'));
+	}
+	await recorder.stop();
+	expect(sizes[2]! - sizes[1]!).toBe(sizes[1]! - sizes[0]!);
+	expect(readFileSync(long, 'utf8').match(/yyy/g)!.length).toBeGreaterThan(3 * 300);
+});
+
+test("rejects a web page's requests, as the server does", async () => {
+	let calls = 0;
+	const other = await startUpstream((_asked, response) => {
+		calls++;
+		response.writeHead(200, { 'access-control-allow-origin': '*' }).end('{}');
+	});
+	const page = 'https://app.example.com';
+	const recorder = await record({
+		upstream: other.url,
+		file: `${file}.page`,
+		cors: [page],
+	});
+	const send = async (origin: string | undefined, type: string | undefined, method = 'POST') => {
+		const { status } = await fetch(`${recorder.url}/v1/chat/completions`, {
+			method,
+			headers: { ...(origin && { origin }), ...(type && { 'content-type': type }) },
+			...(type && { body: '{"messages":[]}' }),
+		});
+		return status;
+	};
+	const stranger = 'https://other.example.com';
+	expect(await send(undefined, 'text/plain')).toBe(415);
+	expect(await send(undefined, 'application/x-www-form-urlencoded')).toBe(415);
+	expect(await send(stranger, 'text/plain')).toBe(403);
+	expect(await send(stranger, undefined)).toBe(403);
+	expect(await send(stranger, undefined, 'OPTIONS')).toBe(403);
+	expect(calls).toBe(0);
+	expect(await send(page, undefined, 'OPTIONS')).toBe(204);
+	expect(await send(page, 'application/json')).toBe(200);
+	await recorder.stop();
 });
 
 test('sends no key to another host than that of the service', async () => {
 	const elsewhere = `${file}.elsewhere`;
-	const recorder = await startRecorder({ upstream, file: elsewhere });
+	const recorder = await record({ upstream, file: elsewhere });
 	const { port } = new URL(recorder.url);
 	const status = await new Promise((resolve, reject) => {
 		const headers = { authorization: `Bearer ${KEY}`, host: `127.0.0.1:${port}` };
@@ -178,7 +449,7 @@ test('sends no key to another host than that of the service', async () => {
 
 test('names the service that cannot be reached', async () => {
 	const missing = `${file}.unreachable`;
-	const recorder = await startRecorder({ upstream: 'http://127.0.0.1:2', file: missing });
+	const recorder = await record({ upstream: 'http://127.0.0.1:2', file: missing });
 	const [status, , answer] = await ask(recorder.url, chat('Hello'), KEY);
 	await recorder.stop();
 	expect([status, answer]).toEqual([

@@ -21,12 +21,6 @@ const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b
 
 /** Evaluates the first arithmetic expression in a text: `17 * 3` → `17 * 3 = 51`; undefined if there is none. */
 export function calculate(text: string): string | undefined {
-	for (const { percent, product } of LANGUAGES) {
-		const share = match(percent, text);
-		const [whole, a, b] = share ?? match(product, text) ?? [];
-		const value = rounded((Number(a) * Number(b)) / (share ? 100 : 1));
-		if (whole !== undefined) return `${share ? whole : `${a} × ${b}`} = ${value}`;
-	}
 	const [whole] = EXPRESSION.exec(text) ?? [];
 	const [first, ...rest] = whole?.split(SIGN) ?? [];
 	if (whole === undefined) return undefined;
@@ -39,15 +33,7 @@ export function calculate(text: string): string | undefined {
 	return `${[first, ...rest].join(' ')} = ${rounded(sum(terms))}`;
 }
 
-/** In the order of `aggregates` of a language. */
-const AGGREGATES: readonly ((values: readonly number[]) => number)[] = [
-	sum,
-	(values) => sum(values) / values.length,
-	(values) => Math.max(...values),
-	(values) => Math.min(...values),
-];
-
-/** Sum, mean, largest or smallest number of a list, and the text that says it; undefined unless a text asks for one. */
+/** The sum of a list of numbers, and the text that says it; undefined unless a text asks for it. */
 export function aggregate(text: string) {
 	const numbersIn = (part: string) =>
 		part.match(/(?<![\w.-])-?\d[\d,]*(?:\.\d+)?(?![\w-])/g) ?? [];
@@ -55,11 +41,7 @@ export function aggregate(text: string) {
 	const numbers = listed.length < 2 ? numbersIn(text) : listed;
 	if (numbers.length < 2 || EXPRESSION.test(text)) return undefined;
 	const values = numbers.map((digits) => Number(digits.replaceAll(',', '')));
-	for (const { aggregates } of LANGUAGES) {
-		const index = aggregates.findIndex(([asked]) => match(asked!, text));
-		if (index < 0) continue;
-		const value = rounded(AGGREGATES[index]!(values));
-		return { value, text: aggregates[index]![1]!.replace('{}', String(value)) };
-	}
-	return undefined;
+	const language = LANGUAGES.find(({ total: [asked = ''] }) => match(asked, text));
+	const value = rounded(sum(values));
+	return language && { value, text: language.total[1]!.replace('{}', String(value)) };
 }

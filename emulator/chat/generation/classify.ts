@@ -1,7 +1,7 @@
 import { bare } from '../../json';
 import WORDS from './labels.json';
-import { fieldIn } from './fields';
-import { capitalize, LANGUAGES, languageOf, match, restOf } from './language';
+import { capitalize, LANGUAGES, match, restOf } from './language';
+import { extractKeywords } from './words';
 
 /** Words by label; or `=` and a label of the same meaning. */
 const LABEL_WORDS: Readonly<Record<string, string>> = bare(WORDS);
@@ -54,29 +54,45 @@ export function classify(text: string, labels: readonly string[]): string {
 	return pointsOf(best) > 0 ? best : (labels.find((label) => NEITHER.test(label)) ?? labels[0]!);
 }
 
+/** A label with a text about it; without one, it is for what no other fits. */
+export interface Label {
+	readonly name: string;
+	readonly about: string | undefined;
+}
+
+/** Which of some labels fit a text, by their names and what is said about them: one, or several where the instructions allow it. */
+export function chooseLabels(
+	text: string,
+	instructions: string,
+	labels: readonly Label[],
+): Readonly<Record<string, boolean>> {
+	const known = extractKeywords(text);
+	const scores = labels.map(({ name, about = '' }) => {
+		const said = extractKeywords(about).filter((word) => known.includes(word)).length;
+		return points(text, name) + said;
+	});
+	const isSeveral = instructions.includes('not mutually exclusive');
+	const best = Math.max(...scores);
+	const rest = labels.findIndex(({ about }) => about === undefined);
+	const otherwise = Math.max(rest, 0);
+	const chosen = best > 0 ? scores.indexOf(best) : otherwise;
+	const isChosen = (index: number) => index === chosen || (isSeveral && scores[index]! > 0);
+	return Object.fromEntries(labels.map(({ name }, index) => [name, isChosen(index)]));
+}
+
 /** One of some allowed values; of texts, the one that fits. */
 export const classifyOne = (text: string, allowed: readonly unknown[]): unknown =>
 	allowed.length > 0 && allowed.every((value) => typeof value === 'string')
 		? classify(text, allowed)
 		: (allowed[0] ?? null);
 
-/** Whether a text has or is what a question names, such as a price or spam; or else, whether it denies nothing. */
+/** Whether a text is what a question names, such as spam; or else, whether it denies nothing. */
 export function isSo(question: string, content: string): boolean {
 	const asked = question.toLowerCase();
-	if (match(languageOf(asked).contains, asked)) return fieldIn(content, asked) !== undefined;
 	const label = Object.keys(LABEL_WORDS).find(
 		(name) => wordsFor(name) !== LABEL_WORDS['no'] && includesWord(asked, name),
 	);
 	return label === undefined ? points(content, 'no') === 0 : points(content, label) > 0;
-}
-
-/** Whether a comparison of two numbers in a text is true; undefined without one. */
-function isTrue(text: string): boolean | undefined {
-	for (const [pattern, signs] of LANGUAGES.flatMap(({ comparisons }) => comparisons)) {
-		const [whole, a, b] = match(pattern!, text.replace(/(?<=\d),(?=\d{3})/g, '')) ?? [];
-		if (whole) return signs!.includes('<=>'[1 + Math.sign(Number(a) - Number(b))]!);
-	}
-	return undefined;
 }
 
 const firstMatch = (patterns: readonly string[], text: string) =>
@@ -92,7 +108,7 @@ export function classifyText({ text }: { readonly text: string }): string | unde
 			const content = contentOf(restOf(question, question.length, index + asked.length));
 			const labels = labelsIn(yesOrNo).map(capitalize);
 			const which = asked || question.slice(0, question.indexOf(content));
-			const so = isTrue(question) ?? isSo(which, content);
+			const so = isSo(which, content);
 			return (labels.length > 1 ? labels : language.labels)[so ? 0 : 1];
 		}
 		const found = match(language.classify, text) && firstMatch(language.listed, text);
@@ -100,6 +116,5 @@ export function classifyText({ text }: { readonly text: string }): string | unde
 		if (!found || labels.length < 2 || !labels.every((label) => /\p{L}/u.test(label))) continue;
 		return classify(restOf(text, found.index, found.index + found[0].length), labels);
 	}
-	const compared = /[?？]\s*$/.test(text) ? isTrue(text) : undefined;
-	return compared === undefined ? undefined : languageOf(text).labels[compared ? 0 : 1];
+	return undefined;
 }

@@ -7,10 +7,7 @@ export type Language = Omit<typeof EN, 'lists' | 'answers' | 'writers' | 'facts'
 	/** Kinds of short texts; the most specific first. */
 	readonly writers: readonly { readonly asked: string; readonly text: string }[];
 	/** What a person states and later asks for; the first group of the statement is the fact. */
-	readonly facts: readonly (Readonly<Record<'statement' | 'question' | 'answer', string>> & {
-		/** Whether it answers only what was stated: others may ask the same. */
-		readonly only?: boolean;
-	})[];
+	readonly facts: readonly Readonly<Record<'statement' | 'question' | 'answer', string>>[];
 	/** Answers to anything else: the first whose pattern matches. */
 	readonly answers: readonly (readonly string[])[];
 };

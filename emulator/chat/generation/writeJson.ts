@@ -1,12 +1,12 @@
-import { bare, isObject, parseJson } from '../../json';
+import { bare } from '../../json';
 import { chance } from '../../random';
 import { extractEntities } from '../tools/entities';
-import { fillSchema } from '../tools/fillSchema';
+import { fillSchema, type WriteValue } from '../tools/fillSchema';
 import type { JsonSchema } from '../tools/schema';
 import { aggregate } from './calculate';
-import { contentOf, isSo, labelsIn } from './classify';
+import { chooseLabels, contentOf, isSo, labelsIn, type Label } from './classify';
 import { fieldIn, namedNumber, namedValue } from './fields';
-import { capitalize, languageOf } from './language';
+import { capitalize, LANGUAGES, languageOf } from './language';
 import type { Question } from './question';
 import { extractKeywords } from './words';
 import { writeNamed, writePieces, writeText, writeVideoPrompt } from './writeText';
@@ -47,19 +47,6 @@ function requestedSchema(text: string): JsonSchema | undefined {
 		: undefined;
 }
 
-/** A schema in the last line, with the paragraph that introduces it. */
-const SCHEMA_END = /(?:\n+.*[:：])?\n.*$/;
-
-function parseSchema(text: string): JsonSchema | undefined {
-	const value = parseJson(text);
-	return isObject(value) && 'type' in value ? value : undefined;
-}
-
-/** The JSON Schema in the last line of a text, or between its first and last brace; undefined without one. */
-export const schemaIn = (text: string): JsonSchema | undefined =>
-	parseSchema(text.slice(text.lastIndexOf('\n') + 1)) ??
-	parseSchema(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
-
 /** Length of lists if the text does not specify it. */
 const DEFAULT_LIST_LENGTH = 3;
 
@@ -76,15 +63,32 @@ function listOf(question: Question, key: string): readonly string[] {
 	);
 }
 
-function numberFor({ topic, text }: Question, key: string): number {
+/** A text with the digits of its number words: `two` → `2`. */
+const withDigits = (text: string): string =>
+	text.replace(/\b\w{3,5}\b/g, (word) => {
+		const index = LANGUAGES[0]!.numbers.indexOf(word.toLowerCase());
+		return index < 0 ? word : String(index + 2);
+	});
+
+/** The number that the text states for a key. */
+function statedNumber({ text: given }: Question, key: string): number | undefined {
+	const text = withDigits(given);
 	const toNumber = (found = '') => Number(found.replaceAll(',', '')) || undefined;
 	const named = toNumber(namedNumber(key, text));
-	const isSum = named === undefined && /sum|total|average|mean|合计|总|平均/i.test(key);
+	const isSum = named === undefined && /sum|total|合计|总/i.test(key);
 	const field = toNumber(fieldIn(contentOf(text), key) ?? fieldIn(text, key));
-	const stated = named ?? (isSum ? aggregate(text)?.value : undefined) ?? field;
-	const first = /\d+(?:\.\d+)?/.exec(text)?.[0];
-	return stated ?? Number(first ?? 1 + Math.floor(10 * chance(topic, key)));
+	return named ?? (isSum ? aggregate(text)?.value : undefined) ?? field;
 }
+
+const numberFor: ValueRule[1] = (question, key, _turn, { minimum, maximum } = {}) => {
+	const first = /\d+(?:\.\d+)?/.exec(question.text)?.[0];
+	const any = chance(question.topic, key);
+	const isShare = minimum === 0 && maximum === 1;
+	return (
+		statedNumber(question, key) ??
+		(isShare ? Number((0.6 + 0.3 * any).toFixed(2)) : Number(first ?? 1 + Math.floor(10 * any)))
+	);
+};
 
 /** What the request or an earlier message states for a key. */
 function statedFor({ text, history }: Question, key: string): string | undefined {
@@ -103,7 +107,7 @@ function quoteFor({ text }: Question): string | undefined {
 
 type ValueRule = readonly [
 	key: RegExp,
-	value: (question: Question, key: string, turn?: number) => unknown,
+	value: (question: Question, key: string, turn?: number, schema?: JsonSchema) => unknown,
 ];
 
 const flag = ({ text }: Question, key: string) => isSo(key.replaceAll('_', ' '), contentOf(text));
@@ -136,6 +140,20 @@ const BY_TYPE = bare<Readonly<Record<string, ValueRule[1]>>>({
 	boolean: flag,
 });
 
+/** What lets an extractor leave out what the text does not say. */
+const MAY_OMIT = /do not know[^.]*\bomit\b/;
+
+/** The labels of a schema that has a flag for each, as classifiers ask; undefined for any other. */
+function labelsOf({ properties = {} }: JsonSchema): readonly Label[] | undefined {
+	const labels = Object.entries(properties).map(([name, property]) => {
+		const { description = '', type } = property as JsonSchema;
+		const about = /^Should be true if (?:.*\(description: ([^]*)\)|none of the other)/;
+		const found = type === 'boolean' ? about.exec(description) : null;
+		return found && { name, about: found[1] };
+	});
+	return labels.length > 0 && labels.every((label) => label !== null) ? labels : undefined;
+}
+
 /**
  * Writes the answer as JSON: by a schema, or with the keys requested in the messages (spec 2.1 `response_format`).
  *
@@ -146,24 +164,27 @@ export function writeJson(
 	question: Question,
 	given: { unasked?: object; schema?: JsonSchema; known?: string } = {},
 ): string {
-	const inText = schemaIn(question.text);
 	const schema =
 		given.schema ??
-		inText ??
-		schemaIn(question.instructions) ??
+		question.format ??
 		requestedSchema(question.text) ??
 		requestedSchema(question.instructions);
 	if (schema !== undefined) {
-		const text = (inText ? question.text.replace(SCHEMA_END, '') : question.text)
-			.replace(/\{[^{}]*\}/g, '')
-			.concat(given.known ?? '');
+		const text = question.text.replace(/\{[^{}]*\}/g, '').concat(given.known ?? '');
+		const labels = labelsOf(schema);
+		if (labels) return JSON.stringify(chooseLabels(text, question.instructions, labels));
 		const asked = { ...question, text };
-		const write = (key: string, type: string | undefined, turn: number, part: string) => {
+		const mayOmit = MAY_OMIT.test(question.instructions);
+		const write: WriteValue = (key, { type, turn, text: part, schema, isOptional }) => {
 			const subject = part
 				.replace(/\p{Sc}?\d[\d.,]*(?:\s*[x×个件台本箱份]\b)?|\b(?:at|each)\b|[@(].*/giu, '')
 				.trim();
 			const about = part === text ? asked : { ...asked, text: part, topic: subject || part };
-			if (type !== undefined && BY_TYPE[type]) return BY_TYPE[type](about, key);
+			if (mayOmit && isOptional && type !== 'boolean')
+				return type === 'number' || type === 'integer'
+					? statedNumber(about, key)
+					: statedFor(about, key);
+			if (type !== undefined && BY_TYPE[type]) return BY_TYPE[type](about, key, turn, schema);
 			return VALUES.flatMap(([name, value]) =>
 				name.test(key) ? [value(about, key, turn)] : [],
 			).find((value) => value !== undefined);

@@ -6,13 +6,29 @@ import { extractKeywords } from '../generation/words';
 import { fillString, namedList } from './fillString';
 import { resolveSchema, schemaType, type JsonSchema } from './schema';
 
+/** Writes the value of a key; undefined leaves it out. */
+export type WriteValue = (
+	key: string,
+	about: {
+		readonly schema: JsonSchema;
+		/** Undefined if the schema has none. */
+		readonly type: string | undefined;
+		readonly turn: number;
+		/** The part of the message that the value is from. */
+		readonly text: string;
+		readonly isOptional: boolean;
+	},
+) => unknown;
+
 /** State of the generation of one set of arguments. */
 interface FillContext {
 	readonly entities: Entities;
 	/** Root schema, for `$ref`. */
 	readonly root: unknown;
 	/** Writes the value of a key instead of taking it from the entities: of an answer, and not of arguments. */
-	readonly write?: (key: string, type: string | undefined, turn: number, text: string) => unknown;
+	readonly write?: WriteValue;
+	/** Whether the schema does not require the value. */
+	readonly isOptional?: boolean;
 	/** Position in a list, so that its values differ. */
 	readonly turn?: number;
 	readonly depth?: number;
@@ -86,7 +102,12 @@ function fillObject(schema: JsonSchema, context: FillContext): Readonly<Record<s
 	const chosen = wanted.length > 0 || first === undefined ? wanted : [first];
 	const missing = required.filter((name) => !names.includes(name));
 	return Object.fromEntries(
-		[...chosen, ...missing].map((name) => [name, fillSchema(properties[name], name, context)]),
+		[...chosen, ...missing]
+			.map((name): [string, unknown] => {
+				const isOptional = !required.includes(name);
+				return [name, fillSchema(properties[name], name, { ...context, isOptional })];
+			})
+			.filter(([, value]) => value !== undefined),
 	);
 }
 
@@ -114,6 +135,7 @@ function withWritten(entities: Entities, value: unknown): Entities {
 /** Generates a value that satisfies a JSON schema, from the entities of the message where possible. */
 export function fillSchema(value: unknown, name: string, context: FillContext): unknown {
 	const { depth = 0, budget = { left: MAX_VALUES }, write, turn = 0, entities } = context;
+	const { isOptional = false } = context;
 	const schema = resolveSchema(value, context.root);
 	if (depth > MAX_DEPTH || budget.left-- <= 0) return null;
 	if ('const' in schema) return schema.const;
@@ -126,7 +148,9 @@ export function fillSchema(value: unknown, name: string, context: FillContext): 
 	const next = { ...context, depth: depth + 1, budget };
 	const fill = FILLERS[type] ?? FILLERS['null']!;
 	if (!write || type === 'object') return fill(schema, name, next);
-	const written = write(name, schema.type === undefined ? undefined : type, turn, entities.text);
+	const about = { type: schema.type === undefined ? undefined : type, turn, isOptional };
+	const written = write(name, { ...about, schema, text: entities.text });
+	if (written === undefined) return undefined;
 	if (schema.type === undefined && !schema.items) return written;
 	return fill(schema, type === 'string' ? '' : name, {
 		...next,
