@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { cp, mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,9 +13,15 @@ export const MIGRATED = join(N8N_HOME, 'node_modules', '.lab-migrated', 'databas
 /** Creates a temporary user folder for n8n, by default with a migrated database if there is one. */
 export async function newUserFolder({ migrated = true } = {}): Promise<string> {
 	const userFolder = await mkdtemp(join(tmpdir(), 'n8n-lab-'));
+	// This process may end while the database is copied.
+	const remove = () => {
+		rmSync(userFolder, { recursive: true, force: true });
+	};
+	process.once('exit', remove);
 	if (migrated && existsSync(MIGRATED)) {
 		await mkdir(join(userFolder, '.n8n'));
 		await cp(MIGRATED, join(userFolder, DATABASE));
 	}
+	process.off('exit', remove);
 	return userFolder;
 }
