@@ -109,11 +109,10 @@ async function prepare(n8n: N8nInstance) {
 		];
 		return await n8n.install(workflow(name, nodes), name);
 	};
-	const create = async (name: string, options: object, more: object = {}) =>
+	const create = async (name: string, options: object) =>
 		await install(name, 'createVideo', {
 			prompt: '={{ $json.prompt }}',
 			model: modelById('video-m1'),
-			...more,
 			options,
 		});
 	return {
@@ -121,11 +120,11 @@ async function prepare(n8n: N8nInstance) {
 			idempotencyKey: '={{ $json.prompt }}',
 			pricePerSecond: 0.1,
 		}),
-		limited: await create(
-			'limited',
-			{ pricePerSecond: 0.1, maximumCost: 1_000_000 },
-			{ limitPeriod: 'month' },
-		),
+		limited: await create('limited', {
+			pricePerSecond: 0.1,
+			maximumCost: 1_000_000,
+			limitPeriod: 'month',
+		}),
 		collect: await install('collect', 'waitForVideo', {
 			tasks: 'ledger',
 			ledgerTasks: 'project',
