@@ -115,12 +115,12 @@ const videos = workflow('Videos', [
 ]);
 
 it(
-	"n8n's log at the level debug has the progress of a wait, and no secret",
+	"n8n's log at the level debug has the nodes of a wait, and no secret",
 	async () => {
 		const id = await owner.run(await owner.importWorkflow(videos), 'Start');
 		expect(failureOf(await owner.waitForExecution(id))).not.toBe('');
 		const log = n8n.log();
-		expect(log).toMatch(/1 finished, after \d+ s/);
+		expect(log).toContain('Start executing node "Wait');
 		for (const secret of [KEY, TENANT]) {
 			expect(log).not.toContain(secret);
 			expect(log).not.toContain(Buffer.from(secret).toString('base64').slice(0, 8));
