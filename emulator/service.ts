@@ -26,6 +26,8 @@ export interface ServiceSettings {
 export interface ServiceOptions extends Partial<ServiceSettings> {
 	/** Maximum generation time of a video, in seconds. Default 30. */
 	readonly videoSeconds?: number;
+	/** A repeated question gets the same text at any temperature. Default false. */
+	readonly repeatsTexts?: boolean;
 	/** Maximum size of the bodies in the journal, in bytes. Default 64 MiB. */
 	readonly journalBytes?: number;
 	/** Scripted answers: files, or names of scripts that come with the emulator. */
@@ -63,6 +65,7 @@ export function createService(options: ServiceOptions) {
 		/** How often a question has been asked before. */
 		timesAsked: (question: string): number => {
 			const key = hexId(16, question);
+			if (options.repeatsTexts) return 0;
 			const times = asked.get(key) ?? 0;
 			asked.set(key, times + 1);
 			return times;
