@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 /** Whether a person can see it; what the form keeps of misplaced values is disabled as well. */
-const isShown = ({ disabledOptions }: INodeProperties) => disabledOptions === undefined;
+export const isSeen = ({ disabledOptions }: INodeProperties) => disabledOptions === undefined;
 
 type Row = readonly [field: string, byDefault: string, description: string];
 
@@ -18,7 +18,7 @@ type Form = Pick<INodeTypeDescription, 'displayName' | 'properties'>;
 
 function tablesOf({ properties }: Form): Tables {
 	const isForm = (property: INodeProperties) =>
-		!['collection', 'notice'].includes(property.type) && isShown(property);
+		!['collection', 'notice'].includes(property.type) && isSeen(property);
 	const collections = properties.filter(({ type }) => type === 'collection');
 	return [
 		['', rows(properties.filter(isForm))],
@@ -91,7 +91,7 @@ function ownFields(node: Form, nodesOf: ReturnType<typeof nodesOfRows>): string 
 /** The display names of all fields, including nested ones. */
 export function fieldNames(properties: readonly INodeProperties[]): readonly string[] {
 	return properties
-		.filter(isShown)
+		.filter(isSeen)
 		.flatMap((property) => [property.displayName, ...fieldNames(nestedFields(property))]);
 }
 

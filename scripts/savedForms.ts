@@ -9,6 +9,8 @@ import {
 	type NodeParameterValueType,
 } from 'n8n-workflow';
 
+import { isSeen } from './fieldTables';
+
 /** What belongs to the fields of a form: a node, the tool that n8n makes of it, or a credential. */
 export interface FormOwner {
 	/** Its name in n8n; the name of a tool ends with `Tool`. */
@@ -22,9 +24,6 @@ export interface FilledForm {
 	readonly saved: INodeParameters;
 	readonly shown: INodeParameters;
 }
-
-/** Whether a person sees it: what the form keeps of misplaced values is disabled. */
-const isSeen = ({ disabledOptions }: INodeProperties) => disabledOptions === undefined;
 
 type Values = Record<string, NodeParameterValueType>;
 

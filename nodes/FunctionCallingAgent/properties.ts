@@ -117,7 +117,6 @@ export const agentForm = form({
 	...memoryFields,
 	...formatFields,
 	images: promptImagesField,
-	// Not Collect: a reply with tool calls is never shown in one piece.
 	...replyFields,
 	options: options({
 		...replyOptions,
