@@ -19,7 +19,7 @@ const cannotReach = (address, code) =>
 /**
  * Runs npm. Ends it once an address certainly cannot be reached: with hundreds of packages npm itself would try for minutes.
  *
- * @param onProgress Gets the package that was fetched last, or the address that did not answer.
+ * @param onProgress Gets the package that was fetched last, or the host that npm asks once more.
  * @throws Error that says what could not be reached, or has the end of npm's errors.
  */
 async function runNpm(args, { cwd, env = process.env, onProgress = () => undefined }) {
@@ -37,8 +37,10 @@ async function runNpm(args, { cwd, env = process.env, onProgress = () => undefin
 		const [, address, attempt, code] = FAILED.exec(line) ?? [];
 		if (name !== undefined) onProgress(name);
 		else if (address !== undefined) {
-			onProgress(`${new URL(address).host} does not answer: ${code}`);
-			if (Number(attempt) < LAST_ATTEMPT && !CERTIFICATE.test(code)) return;
+			if (Number(attempt) < LAST_ATTEMPT && !CERTIFICATE.test(code)) {
+				onProgress(`${new URL(address).host}, once more after ${code}`);
+				return;
+			}
 			unreachable ??= cannotReach(address, code);
 			child.kill();
 		} else if (!ROUTINE.test(line)) keep(line);
