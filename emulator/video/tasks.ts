@@ -41,7 +41,7 @@ export class TaskStore {
 		const { seed, videoSeconds } = this.options;
 		const number = this.tasks.size + 1;
 		const task: VideoTask = {
-			id: `task-${hexId(20, seed, 'task', number)}`,
+			id: this.idOf(number),
 			owner,
 			video,
 			createdMs,
@@ -52,6 +52,11 @@ export class TaskStore {
 		};
 		this.tasks.set(task.id, task);
 		return task;
+	}
+
+	/** The ID of a task by its number, from 1, also of one that does not exist yet. */
+	idOf(number: number): string {
+		return `task-${hexId(20, this.options.seed, 'task', number)}`;
 	}
 
 	find(owner: string, id: string): VideoTask | undefined {

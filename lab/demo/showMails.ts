@@ -4,6 +4,8 @@ import { text } from 'node:stream/consumers';
 
 import { SMTPServer } from 'smtp-server';
 
+import { plain } from '../services/plain';
+
 /** Labels and addresses of the buttons in a mail of n8n. */
 const BUTTON = /<a href="([^"]+)"[^>]*>(\w+)<\/a>/g;
 
@@ -17,9 +19,8 @@ function decode(raw: string): string {
 export function describeMail(raw: string): string {
 	const subject = /^Subject: (.*)\r?$/m.exec(raw)?.[1] ?? '';
 	const buttons = [...decode(raw).matchAll(BUTTON)].filter(([, url]) => url!.includes('webhook'));
-	return [`Mail: ${subject}`, ...buttons.map(([, url, label]) => `  ${label}: ${url}`)].join(
-		'\n',
-	);
+	const lines = [`Mail: ${subject}`, ...buttons.map(([, url, label]) => `  ${label}: ${url}`)];
+	return plain(lines.join('\n'));
 }
 
 /**

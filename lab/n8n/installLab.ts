@@ -18,8 +18,8 @@ const OTHER_OVERRIDES = {
 	'@langchain/langgraph-checkpoint': '1.0.0',
 } as const;
 
-/** n8n 2.20 needs this package but does not declare a version; n8n 1.x does not need it. */
-const OTHER_DEPENDENCIES = { '@opentelemetry/core': '2.6.0' } as const;
+/** n8n 2.x needs these packages but does not declare a version; n8n 1.x does not need them. */
+const OTHER_DEPENDENCIES = { '@opentelemetry/core': '2.6.0', 'date-fns': '2.30.0' } as const;
 
 interface Step {
 	readonly name: string;

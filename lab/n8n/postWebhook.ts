@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import axios, { type ResponseType } from 'axios';
 
+const DATABASE_NOT_READY = 'Database is not ready!';
 /** The webhook of a workflow answers 404 for a moment after activation. */
 const REGISTRATION_LIMIT_MS = 60_000;
 const ANSWER_LIMIT_MS = 120_000;
@@ -44,6 +45,11 @@ export async function postWebhook<T>(
 		if (status === 200) return { data, sentAtMs };
 		if (status !== 404 || Date.now() > deadline) {
 			const answer = data instanceof Readable ? await readText(data) : JSON.stringify(data);
+			// n8n has started nothing when its database did not answer in time.
+			if (status === 503 && answer.includes(DATABASE_NOT_READY) && Date.now() < deadline) {
+				await sleep(1_000);
+				continue;
+			}
 			throw new Error(`The webhook answered with status ${status}: ${answer}`);
 		}
 		// An unread stream would keep its connection open.

@@ -5,12 +5,13 @@ import { Command, InvalidArgumentError } from 'commander';
 
 import { buildPackage } from '../n8n/buildPackage';
 import { installLab } from '../n8n/installLab';
-import { startRestartableN8n } from '../n8n/restartableN8n';
 import { readWorkflows } from '../n8n/workflow';
+import { plain } from '../services/plain';
 import { Running } from '../services/Running';
 import { step, stopOnSignals } from '../services/step';
 import { rehearse } from './rehearse';
-import { isGood, plain, toPage, toTable } from './report';
+import { toExitCode, toJson, toPage, toTable } from './report';
+import { startFencedN8n } from './startFencedN8n';
 import { SCENARIOS } from './tables';
 
 interface CliOptions {
@@ -37,18 +38,33 @@ async function run(
 	if (workflows.length === 0)
 		throw new Error('Name the files of workflows, or a folder with --all');
 	// What is printed as JSON has no lines of progress between it.
-	const show: typeof step = json ? (_title, work) => work(() => undefined) : step;
+	const log = (text: string) => {
+		console.error(plain(text));
+	};
+	const inLines: typeof step = (title, work) => {
+		log(title);
+		return work(log);
+	};
+	const show = json ? inLines : step;
 	await show('Prepare n8n', (onProgress) => installLab({ onProgress }));
 	await show('Build the package', buildPackage);
-	const n8n = await show('Start n8n', async () => running.keep(await startRestartableN8n()));
+	const n8n = await show('Start n8n', async () => running.keep(await startFencedN8n()));
 	const rehearsals = await show(
 		`Rehearse ${plain(workflows.map(({ name }) => name).join(', '))}`,
-		(onProgress) => rehearse(workflows, { n8n, only, onProgress }),
+		(onProgress) =>
+			rehearse(workflows, {
+				n8n,
+				only,
+				onProgress: (text) => {
+					onProgress(plain(text));
+				},
+			}),
 	);
-	const table = `\n${toTable(rehearsals)}\n\nAs a page: ${page}`;
-	console.log(json ? JSON.stringify(rehearsals, null, 2) : table);
-	await writeFile(fromHere(page), toPage(rehearsals));
-	return rehearsals.every(({ results }) => results.every(isGood)) ? 0 : 1;
+	const refused = await n8n.refused();
+	const table = `\n${toTable(rehearsals, refused)}\n\nAs a page: ${page}`;
+	console.log(json ? toJson(rehearsals, refused) : table);
+	await writeFile(fromHere(page), toPage(rehearsals, refused));
+	return toExitCode(rehearsals);
 }
 
 function toScenarios(text: string): readonly string[] {
@@ -71,7 +87,8 @@ async function main(files: readonly string[], options: CliOptions): Promise<void
 void new Command('npm run rehearse --')
 	.description(
 		'Runs a copy of your workflow through what can go wrong, with an n8n and an emulator of the service on this\n' +
-			'machine. Exits with 1 if a video was lost or paid twice, or an execution was green when it was wrong.',
+			'machine. Exits with 1 if a video was lost or paid twice, or an execution was green when it was wrong; with 2 if\n' +
+			'that is not known.',
 	)
 	.argument('[files...]', 'workflows, as n8n exports them')
 	.option('--all <folder>', 'all workflows in a folder')

@@ -3,11 +3,16 @@ import { randomUUID } from 'node:crypto';
 import type { INode } from 'n8n-workflow';
 
 import type { ExportedWorkflow, Workflow } from '../n8n/workflow';
-import { BASE, isOwn, replaceNode, stub, type Replacement } from './replacements';
+import { callsItself, readDrawing } from './drawing';
+import { BASE, isMadeUp, isOwn, replaceNode, stub } from './replacements';
+import type { Pinned, Replacement } from './replacements';
 import { NODES, type TriggerKind } from './tables';
 
 /** How the copy is started: by a request to one of its nodes. */
 export interface Start extends TriggerKind {
+	readonly kind: Exclude<TriggerKind['kind'], 'none'>;
+	/** Whether it is the one that the rehearsal is about. */
+	readonly isLast: boolean;
 	readonly node: INode;
 	/** What is pinned to the node, such as the message of a chat. */
 	readonly pinned: Readonly<Record<string, unknown>>;
@@ -19,74 +24,144 @@ export interface Copy {
 	/** In order; a scenario is about the last one. */
 	readonly starts: readonly Start[];
 	readonly replaced: readonly Replacement[];
+	/** Nodes whose output is made up: what fails behind them may not fail with real data. */
+	readonly madeUp: readonly string[];
 }
 
 const WEBHOOK = `${BASE}webhook`;
 const CALLED = `${BASE}executeWorkflowTrigger`;
+const ON_ERROR = `${BASE}errorTrigger`;
 const WITHOUT_BODY = 'a request without a body: pin data to the trigger, and its body is sent';
 const { triggers: TRIGGERS } = NODES;
+/** Triggers of a lower rank also start if they lead to no node of this package: they may fill a table for one that does. */
+const CALLED_RANK = TRIGGERS[CALLED]!.rank;
+/** What decides how executions go. What hides their results is left out. */
+const SETTINGS = ['executionOrder', 'executionTimeout', 'timezone', 'errorWorkflow'] as const;
+/** Who has logged in to a chat. In the copy nobody has to. */
+const USER = { id: 'user-1', email: 'ada@example.com', firstName: 'Ada', lastName: 'Doe' };
+/** The maximum of n8n. */
+const NAME_LENGTH = 128;
 
 /** Undefined for a node that is no trigger. */
-const kindOf = ({ type, disabled }: INode): TriggerKind | undefined =>
-	disabled === true
-		? undefined
-		: (TRIGGERS[type] ?? (/trigger$/i.test(type) ? TRIGGERS[WEBHOOK] : undefined));
+const kindOf = ({ type }: INode): TriggerKind | undefined =>
+	TRIGGERS[type] ??
+	(/trigger$/i.test(type) ? { kind: 'webhook', byPerson: false, rank: 0 } : undefined);
+
+/** Why a trigger does not start in the rehearsal of another one; undefined if it does. */
+function whyNotStarted(workflow: ExportedWorkflow, node: INode): string | undefined {
+	const { kind, rank } = kindOf(node)!;
+	const behind = readDrawing(workflow).behind(node.name);
+	if (node.disabled === true) return 'it is disabled';
+	if (kind === 'none') return 'only its clients can start it';
+	if (node.type === CALLED && workflow.nodes.some(callsItself)) return 'the workflow calls it';
+	if (behind.length === 0) return 'it leads to no node';
+	if (behind.some((name) => workflow.nodes.some((each) => each.name === name && runsHere(each))))
+		return 'it has a rehearsal of its own';
+	return rank < CALLED_RANK ? undefined : 'it leads to no node of this package';
+}
+
+const runsHere = (node: INode) => isOwn(node) && node.disabled !== true;
+const isOfItsOwn = (why: string | undefined) => why === 'it has a rehearsal of its own';
+
+/** The triggers that lead to nodes of this package: each is started in a rehearsal of its own. */
+export const triggersOf = (workflow: ExportedWorkflow): readonly string[] =>
+	workflow.nodes
+		.filter((node) => kindOf(node) && isOfItsOwn(whyNotStarted(workflow, node)))
+		.map(({ name }) => name);
 
 /**
  * Makes the copy that is run: its own nodes get a credential for the emulator, and every node that would need another
  * one or leave the machine is replaced.
  *
  * @param id Name of the credential. It also tells copies apart that run in one n8n: their tables and keys must not meet.
- * @throws Error if nothing starts the workflow.
+ * @param trigger Name of the one that the rehearsal is about.
  */
-export function copyWorkflow(exported: ExportedWorkflow, id: string): Copy {
+export function copyWorkflow(
+	exported: ExportedWorkflow,
+	id: string,
+	trigger = triggersOf(exported)[0],
+): Copy {
 	const nodes = exported.nodes.filter(({ type }) => type !== `${BASE}stickyNote`);
+	const { isFork } = readDrawing(exported);
 	// A node may have the name of a prototype.
 	const pinData = new Map(Object.entries(exported.pinData ?? {}));
 	const wires = new Map(Object.entries(exported.connections));
-	const ranks = nodes.flatMap((node) => kindOf(node)?.rank ?? []);
-	if (ranks.length === 0) throw new Error(`"${exported.name}" has no trigger`);
-	const started = [Math.min(...ranks), TRIGGERS[`${BASE}scheduleTrigger`]!.rank];
 
 	const begins: Record<string, unknown> = {};
 	const starts: Start[] = [];
 	const replaced: Replacement[] = [];
-	const copied = nodes.flatMap((node): readonly INode[] => {
+	const madeUp: string[] = [];
+	const copied = nodes.flatMap((original): readonly INode[] => {
+		// Nodes that were copied by hand may share an ID.
+		const node = { ...original, id: randomUUID() };
 		const note = (by: string) => replaced.push({ node: node.name, type: node.type, by });
 		const kind = kindOf(node);
 		const pinned = pinData.get(node.name);
 		const own = { ...node, ...(node.webhookId && { webhookId: randomUUID() }) };
 		const connection = Object.keys(wires.get(node.name) ?? { main: [] })[0]!;
 		if (kind === undefined) {
-			const [copy, by] = replaceNode(own, connection, pinned);
+			const [copy, by] = replaceNode(own, connection, isFork(node.name) ? undefined : pinned);
 			if (by !== undefined) note(by);
+			if (isMadeUp(by)) madeUp.push(node.name);
 			return [apart(copy, id)];
 		}
-		if (!started.includes(kind.rank)) return node.type === CALLED ? [node] : [];
+		const why = node.name === trigger ? undefined : whyNotStarted(exported, node);
+		if (why !== undefined || kind.kind === 'none') {
+			note(`not started: ${why}`);
+			// n8n starts these itself. Others may ask whether a trigger has run.
+			if ([CALLED, ON_ERROR].includes(node.type)) return [node];
+			return [{ ...idle(node), type: `${BASE}noOp`, typeVersion: 1, parameters: {} }];
+		}
 		const first = pinned?.[0] ?? {};
-		const json = ('json' in first ? first.json : first) as Start['pinned'];
-		if (kind.kind !== 'webhook' || node.type === WEBHOOK) {
-			starts.push({ ...kind, pinned: json, node: opened(own, kind.kind) });
+		const json = {
+			...(isLoggedIn(node) && { user: USER }),
+			...('json' in first ? (first.json as object) : first),
+		} as Start['pinned'];
+		if (pinned === undefined && kind.isComplete !== true) madeUp.push(node.name);
+		const { kind: startKind } = kind;
+		const start = { ...kind, kind: startKind, isLast: node.name === trigger };
+		if (startKind !== 'webhook' || node.type === WEBHOOK) {
+			starts.push({ ...start, pinned: json, node: opened(own, startKind) });
 			if (node.type === WEBHOOK && json['body'] === undefined) note(WITHOUT_BODY);
 			return [starts.at(-1)!.node];
 		}
 		const as = { name: `Start of ${node.name}`, type: WEBHOOK, typeVersion: 2.1 };
 		const begin = { ...opened(own, 'webhook'), ...as };
-		starts.push({ ...kind, pinned: {}, node: begin });
+		starts.push({ ...start, pinned: {}, node: begin });
 		begins[begin.name] = { main: [[{ node: node.name, type: 'main', index: 0 }]] };
-		note(pinned ? 'a start with its pinned data' : 'a start');
-		const { credentials, ...rest } = node;
+		note(describeStart(kind, pinned));
 		const parameters = stub(pinned ?? [kind.gives ?? { timestamp: new Date().toISOString() }]);
-		return [begin, { ...rest, type: `${BASE}code`, typeVersion: 2, parameters }];
+		return [begin, { ...idle(node), type: `${BASE}code`, typeVersion: 2, parameters }];
 	});
 	const kept = [...wires].filter(([name]) => copied.some((node) => node.name === name));
 	const connections = { ...Object.fromEntries(kept), ...begins };
-	const settings = { executionOrder: exported.settings?.['executionOrder'] ?? 'v1' };
+	const settings = Object.fromEntries(
+		SETTINGS.flatMap((name) => {
+			const value = exported.settings?.[name];
+			return value === undefined ? [] : [[name, value]];
+		}),
+	);
+	const name = `${exported.name.slice(0, NAME_LENGTH - id.length - 3)} (${id})`;
 	return {
-		workflow: { name: `${exported.name} (${id})`, nodes: copied, connections, settings },
-		starts: starts.sort((a, b) => a.rank - b.rank),
+		workflow: { name, nodes: copied, connections, settings },
+		starts: starts.sort((a, b) => Number(a.isLast) - Number(b.isLast) || a.rank - b.rank),
 		replaced,
+		madeUp,
 	};
+}
+
+/** Whether a chat says who has logged in. */
+const isLoggedIn = ({ parameters, typeVersion }: INode) =>
+	parameters['authentication'] === 'n8nUserAuth' &&
+	(parameters['includeUserInOutput'] ?? typeVersion >= 1.5) === true;
+
+/** A node that is no trigger any more. */
+const idle = ({ credentials, webhookId, ...node }: INode) => node;
+
+function describeStart({ isComplete, gives }: TriggerKind, pinned: Pinned): string {
+	if (pinned) return 'a start with its pinned data';
+	if (isComplete) return 'a start';
+	return `a start with ${gives ? 'a made-up item' : 'no data'}: pin data to it`;
 }
 
 /** A trigger that answers requests without a password, at a path of its own. */

@@ -26,6 +26,12 @@ export interface Outcome {
 	readonly unheard: readonly Unheard[];
 	/** The error of the execution, if it is red. */
 	readonly error: string;
+	/** Names of the nodes that ran. */
+	readonly ran: readonly string[];
+	/** Name of the node that failed; empty if none has. */
+	readonly failedAt: string;
+	/** Name of a node that ran again and again, until the rehearsal stopped it; empty if none has. */
+	readonly endless: string;
 	/** What was asked for, for each paid video. */
 	readonly requests: readonly string[];
 	/** Whether anything of the scenario has happened to it. */
@@ -56,6 +62,8 @@ export const hasHappened = ({ journal }: Emulator) =>
 	journal.entries.some(({ fault }) => fault !== undefined);
 
 const LIST = "n8n's list of executions";
+/** What limitRuns.ts says. */
+const STOPPED = 'The rehearsal has stopped this loop';
 const JUDGES = NODES.judges.split(' ');
 
 /** Counts what became of the videos of a run, and finds out who was told of what failed. */
@@ -99,10 +107,16 @@ export function judge({ copy, emulator, executions, ledger }: Traces): Outcome {
 		told: [...new Set([...told.flatMap(({ to }) => to), ...red.map(() => LIST)])],
 		unheard: [...new Map(unheard.map((each) => [each.join(), each])).values()],
 		error: red.map((each) => failureOf(each) || each.status).join('; '),
+		ran: executions.flatMap(({ data }) => Object.keys(data.resultData.runData)),
+		failedAt: lastOf(red),
+		endless: lastOf(red.filter((each) => failureOf(each).includes(STOPPED))),
 		requests: paid.map(({ video }) => JSON.stringify(video)),
 		wasFaulty: hasHappened(emulator),
 	};
 }
+
+const lastOf = (executions: readonly Execution[]) =>
+	executions.map(({ data }) => data.resultData.lastNodeExecuted ?? '').find(Boolean) ?? '';
 
 type Connections = Readonly<Record<string, readonly (readonly { readonly node: string }[])[]>>;
 

@@ -4,6 +4,7 @@ import { APPS } from '../../emulator/chat/apps';
 import { EMULATED_CHAT_MODELS } from '../../emulator/chat/models';
 import { EMULATED_MODELS } from '../../emulator/video/models';
 import { entriesOf } from '../n8n/formData';
+import { callsItself } from './drawing';
 import { NODES, type Version } from './tables';
 
 export const OWN = 'n8n-nodes-agent-video.';
@@ -17,10 +18,6 @@ export const STUB = 'a stub that';
 const LOCAL = Object.entries(NODES.local).flatMap(([prefix, names]) =>
 	names.split(' ').map((name) => `${prefix}.${name}`),
 );
-/** Code that sends requests. */
-const REQUESTS =
-	/\bhttpRequest|\bhelpers\W+request|\brequest\w*\b[^;]*\}\s*=[\s\w.]*\bhelpers\b|\bfetch\b|\brequire\s*\(|\bimport\s*\(/;
-
 /** What is in the place of a node in the copy. */
 export interface Replacement {
 	readonly node: string;
@@ -34,16 +31,24 @@ export type Pinned = readonly object[] | undefined;
 /** The node of the copy, and what it is if it is another one. */
 type Replaced = readonly [node: INode, by?: string];
 
+/** A node that n8n waits for, whatever is pinned to it. */
+const ANSWER = `${BASE}respondToWebhook`;
 /** A further page of a form, or its last one. */
 const FORM = `${BASE}form`;
 /** Type and version of a node. */
 const CODE: Version = [`${BASE}code`, 2];
 
+/** What a stub returns, if no data are pinned to its node. */
+const NOTHING = `${STUB} returns {}`;
+
 /** Whether a node is one of this package, also as a tool. */
 export const isOwn = ({ type }: Pick<INode, 'type'>) => type.startsWith(OWN);
 
+/** Whether what a node returns in the copy says nothing of what it returns in the workflow. */
+export const isMadeUp = (by: string | undefined) => by === NOTHING;
+
 /**
- * Replaces a node that would need a credential or leave the machine.
+ * Replaces a node that would need a credential or leave the machine, or has pinned data.
  *
  * @param connection Type of its connections: `main`, or for a sub-node such as `ai_tool`.
  */
@@ -52,9 +57,9 @@ export function replaceNode(node: INode, connection: string, pinned: Pinned): Re
 	const { operation } = node.parameters;
 	const as = (by: string, [type, typeVersion]: Version, parameters: INode['parameters'] = {}) =>
 		[{ ...rest, type, typeVersion, parameters }, by] as const;
-	const stubbed = `${STUB} returns ${pinned ? 'its pinned data' : '{}'}`;
+	const stubbed = pinned ? `${STUB} returns its pinned data` : NOTHING;
 	if (isOwn(node)) return withKnownCodes(node);
-	if (isLocal(node)) return [node];
+	if (isLocal(node) && (pinned === undefined || node.type === ANSWER)) return [node];
 	if (node.type === FORM && operation !== 'completion' && pinned === undefined)
 		return as(`${STUB} fills it in`, CODE, stub([entriesOf(node)]));
 	const other = NODES.others[node.type] ?? NODES.others[connection];
@@ -79,13 +84,12 @@ return (${items ? JSON.stringify(items) : 'Array(length).fill({ json: {} })'})
 	};
 }
 
-/** Whether a node stays. A workflow is called only if it is this one, and a table used only by name. */
+/** Whether a node stays. A workflow is called only if it is this one, and a table used only by name. No Python runs. */
 function isLocal({ type, credentials, parameters }: INode): boolean {
-	const named = JSON.stringify(parameters['workflowId'] ?? parameters['dataTableId'] ?? '');
-	if (/executeWorkflow$|toolWorkflow$/.test(type)) return named.includes('$workflow.id');
-	if (credentials !== undefined || /"mode":"(?:list|id)"/.test(named)) return false;
-	const isCode = /code$/i.test(type);
-	return LOCAL.includes(type) && !(isCode && REQUESTS.test(JSON.stringify(parameters)));
+	const table = JSON.stringify(parameters['dataTableId'] ?? '');
+	if (credentials !== undefined || /"mode":"(?:list|id)"/.test(table)) return false;
+	const isPython = String(parameters['language']).startsWith('python');
+	return (LOCAL.includes(type) && !isPython) || callsItself({ type, parameters });
 }
 
 /** Replaces codes of a person's account by codes that the emulator knows. Expressions stay as they are. */

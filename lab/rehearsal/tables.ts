@@ -17,11 +17,12 @@ export interface Scenario {
 
 /** How a trigger is started; nodes.yaml describes the fields. */
 export interface TriggerKind {
-	readonly kind: 'webhook' | 'chat' | 'form';
+	readonly kind: 'webhook' | 'chat' | 'form' | 'none';
 	readonly byPerson: boolean;
 	readonly rank: number;
 	readonly answers?: string;
 	readonly gives?: object;
+	readonly isComplete?: boolean;
 }
 
 const read = (name: string): unknown => parse(readFileSync(join(__dirname, name), 'utf8'));

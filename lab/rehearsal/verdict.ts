@@ -4,42 +4,82 @@ import type { Copy } from './copyWorkflow';
 import type { Outcome, Unheard } from './judge';
 import { OWN } from './replacements';
 import type { Scenario } from './tables';
+import { describeUnreached, whyNotJudged } from './whyNotJudged';
+
+type Evidence = 'requests' | 'unheard' | 'wasFaulty' | 'ran' | 'failedAt' | 'endless';
 
 /** One line of the report. */
-export interface Result extends Omit<Outcome, 'requests' | 'unheard' | 'wasFaulty'> {
+export interface Result extends Omit<Outcome, Evidence> {
+	readonly workflow: string;
 	readonly scenario: string;
 	readonly title: string;
 	/** Whether anything of the scenario happened to the workflow. */
 	readonly applies: boolean;
+	/** Whether it was found out if anything is wrong. */
+	readonly isJudged: boolean;
 	readonly paidTwice: number;
 	/** What is wrong, and what to change; empty if nothing is. */
 	readonly problems: readonly string[];
 	readonly verdict: string;
 }
 
+const FAILS = 'Nothing goes wrong, and the workflow fails: ';
+const NO_FIGURES = {
+	...{ created: 0, paid: 0, delivered: 0, open: 0, lost: 0, paidTwice: 0 },
+	...{ isGreen: false, told: [], error: '', problems: [], applies: false },
+};
+
+/** The line of a scenario that has shown nothing, and why. It is judged if there is nothing to find out. */
+export const withoutFigures = (
+	workflow: string,
+	{ name: scenario, title }: Scenario,
+	verdict: string,
+	isJudged = false,
+): Result => ({ ...NO_FIGURES, workflow, scenario, title, isJudged, verdict });
+
+/** What n8n says of nodes with which it does not activate a workflow, nor run it by a click. */
+const UNPUBLISHED = /Cannot publish workflow: .*configuration issues:(.*)/s;
+
+/** The line of a scenario that could not be run, and why: the workflow itself is wrong if n8n rejects its settings. */
+export function withoutRun(workflow: string, scenario: Scenario, why: string): Result {
+	const [, issues = ''] = UNPUBLISHED.exec(why) ?? [];
+	// The n8n of the rehearsal may be older than the one that has exported the workflow.
+	if (issues === '' || issues.includes('Node type not found'))
+		return withoutFigures(workflow, scenario, `The rehearsal of this failed: ${why}`);
+	const verdict = `${FAILS}${issues.trim().replaceAll(/\s+(?:- )?/g, ' ')}`;
+	const result = withoutFigures(workflow, scenario, verdict, true);
+	return { ...result, applies: true, problems: [verdict] };
+}
+
 /** What one scenario has shown, compared with the normal night. */
 export function toResult(
+	workflow: string,
 	scenario: Scenario,
 	copy: Copy,
 	[outcome, normal]: readonly [Outcome, Outcome],
 ): Result {
-	const { requests, unheard, wasFaulty, ...figures } = outcome;
+	const { requests, unheard, wasFaulty, ran, failedAt, endless, ...figures } = outcome;
 	const { name, title, starts, unless } = scenario;
+	const why = whyNotJudged(copy, normal);
+	if (why !== undefined) return withoutFigures(workflow, scenario, `Not judged. ${why}`);
 	const applies = scenario.faults.length === 0 || wasFaulty;
 	// A person who starts it a second time wants a second video.
 	const times = copy.starts.at(-1)!.byPerson ? starts : 1;
 	const paidTwice = applies ? countTwice(requests, normal.requests, times) : 0;
 	const problems = unheard.map((each) => describeUnheard(each, outcome));
+	if (endless !== '') problems.push(`"${endless}" runs again and again: nothing ends this loop.`);
 	if (paidTwice > 0) problems.push(describeTwice(starts, copy, paidTwice));
 	const missing = normal.delivered - outcome.delivered;
 	const isSilent = outcome.isGreen && outcome.told.length === 0 && missing > 0;
 	if ((outcome.lost > 0 || isSilent) && problems.length === 0)
 		problems.push(describeLost(copy, outcome, missing));
-	if (name === 'normal' && !outcome.isGreen)
-		problems.push(`Nothing goes wrong, and the workflow fails: ${outcome.error}`);
-	const verdict = applies ? problems.join(' ') || describeGood(outcome) : unless;
-	const found = { applies, problems: applies ? problems : [], verdict };
-	return { scenario: name, title, ...figures, paidTwice, ...found };
+	if (name === 'normal' && !outcome.isGreen && endless === '')
+		problems.push(`${FAILS}${outcome.error}`);
+	const unreached = name === 'normal' ? describeUnreached(copy, outcome) : '';
+	const said = problems.join(' ') || describeGood(outcome);
+	const verdict = applies ? `${said}${unreached}` : unless;
+	const found = { applies, isJudged: true, problems: applies ? problems : [], verdict };
+	return { workflow, scenario: name, title, ...figures, paidTwice, ...found };
 }
 
 /** Videos beyond those of normal nights: more of one request, or more at all, if their prompts differ each time. */

@@ -23,7 +23,8 @@ import { N8N_HOME } from '../../lab/paths';
 
 /** Folder whose node_modules has the n8n to look at: CONTRACT_N8N, or the one that the lab runs. */
 const HOME = process.env['CONTRACT_N8N'] ?? N8N_HOME;
-const MODULES = join(HOME, 'node_modules');
+/** Where its packages are. */
+export const MODULES = join(HOME, 'node_modules');
 
 const requireFromN8n = createRequire(join(MODULES, 'n8n', 'package.json'));
 

@@ -6,11 +6,13 @@ import { runInNewContext } from 'node:vm';
 import type { IDataObject, INode } from 'n8n-workflow';
 
 import { readWorkflows, type ExportedWorkflow } from '../../lab/n8n/workflow';
-import { copyWorkflow, type Copy } from '../../lab/rehearsal/copyWorkflow';
+import { copyWorkflow, triggersOf, type Copy } from '../../lab/rehearsal/copyWorkflow';
 import { judge, type Outcome, type Traces } from '../../lab/rehearsal/judge';
-import { isGood, toPage, toTable } from '../../lab/rehearsal/report';
+import { isGood, toExitCode, toJson, toPage, toTable } from '../../lab/rehearsal/report';
 import { SCENARIOS } from '../../lab/rehearsal/tables';
-import { toResult } from '../../lab/rehearsal/verdict';
+import { toResult, withoutFigures, withoutRun } from '../../lab/rehearsal/verdict';
+import { whyNotJudged } from '../../lab/rehearsal/whyNotJudged';
+import { hostileWorkflows, SHAPES } from '../fixtures/rehearsal/shapes';
 
 const OWN = 'n8n-nodes-agent-video.';
 
@@ -27,6 +29,16 @@ const workflowOf = (nodes: readonly INode[], more: Partial<ExportedWorkflow> = {
 	...{ name: 'Mine', nodes, connections: {} },
 	...more,
 });
+
+/** A workflow of chains of nodes. */
+function linked(...chains: readonly (readonly INode[])[]): ExportedWorkflow {
+	const connections: Record<string, { main: [{ node: string }[]] }> = {};
+	for (const chain of chains)
+		for (const [index, { name }] of chain.slice(1).entries())
+			(connections[chain[index]!.name] ??= { main: [[]] }).main[0].push({ node: name });
+	const nodes = [...new Map(chains.flat().map((each) => [each.name, each])).values()];
+	return workflowOf(nodes, { connections });
+}
 
 /** The node that is in the place of another one in the copy, and how the report names it. */
 function replacementOf(other: INode, more: Partial<ExportedWorkflow> = {}) {
@@ -80,6 +92,20 @@ describe('the copy', () => {
 		]);
 	});
 
+	it.each([
+		['a node that stays', 'n8n-nodes-base.set', {}, 'a stub that returns its pinned data'],
+		['an answer that n8n waits for', 'n8n-nodes-base.respondToWebhook', {}, undefined],
+		[
+			'a node with two outputs',
+			'n8n-nodes-base.if',
+			{ connections: { Post: { main: [[], [{ node: 'Schedule' }]] } } },
+			undefined,
+		],
+	])('uses pinned data of %s: %s', (_case, type, more, by) => {
+		const pinData = { Post: [{ json: {} }] };
+		expect(replacementOf(node('Post', type), { pinData, ...more }).by).toBe(by);
+	});
+
 	it('has a person who approves', () => {
 		const asks = node('Ask', 'n8n-nodes-base.slack', {
 			parameters: { operation: 'sendAndWait' },
@@ -92,24 +118,17 @@ describe('the copy', () => {
 	it.each([
 		['n8n-nodes-base.set', {}, undefined],
 		['n8n-nodes-base.code', { jsCode: 'return $input.all();' }, undefined],
-		['n8n-nodes-base.code', { jsCode: 'await fetch(url)' }, 'a stub that returns {}'],
+		['n8n-nodes-base.code', { jsCode: 'await fetch(url)' }, undefined],
+		['n8n-nodes-base.code', { language: 'pythonNative' }, 'a stub that returns {}'],
+		['n8n-nodes-base.functionItem', {}, undefined],
+		['n8n-nodes-base.editImage', {}, 'a step that leaves images as they are'],
+		['n8n-nodes-base.executeWorkflow', { workflowId: '={{ $workflow.id }}' }, undefined],
 		[
-			'n8n-nodes-base.code',
-			{ jsCode: 'const { httpRequest } = this.helpers;' },
+			'n8n-nodes-base.executeWorkflow',
+			{ source: 'parameter', workflowId: '={{ $workflow.id }}' },
 			'a stub that returns {}',
 		],
-		[
-			'n8n-nodes-base.code',
-			{ jsCode: 'const { request: ask } = this.helpers;' },
-			'a stub that returns {}',
-		],
-		[
-			'n8n-nodes-base.code',
-			{ jsCode: 'return this.helpers["request"](url)' },
-			'a stub that returns {}',
-		],
-		['n8n-nodes-base.code', { jsCode: 'return { request: this.helpers.id };' }, undefined],
-		['n8n-nodes-base.set', { value: 'Dogs fetch (a ball)' }, undefined],
+		['@n8n/n8n-nodes-langchain.toolWorkflow', { source: 'url' }, 'a stub that returns {}'],
 		['n8n-nodes-base.httpRequest', {}, 'a stub that returns {}'],
 		['n8n-nodes-base.wait', {}, 'a step without a wait'],
 		['n8n-nodes-base.dataTable', { dataTableId: { mode: 'name', value: 'orders' } }, undefined],
@@ -169,7 +188,7 @@ describe('the copy', () => {
 	it('starts a webhook of several methods with the one that it has', () => {
 		const parameters = { multipleMethods: true, httpMethod: ['GET', 'POST'] };
 		const hook = node('Hook', 'n8n-nodes-base.webhook', { parameters });
-		const { starts } = copyWorkflow(workflowOf([hook]), 'normal_0');
+		const { starts } = copyWorkflow(linked([hook, CREATE]), 'normal_0');
 		expect(starts[0]!.node.parameters['httpMethod']).toEqual(['GET', 'POST']);
 	});
 
@@ -177,7 +196,7 @@ describe('the copy', () => {
 		const hook = node('Hook', 'n8n-nodes-base.webhook');
 		const pinned = { Hook: [{ json: { body: { prompt: 'a fox' } } }] };
 		const replacedWith = (more: Partial<ExportedWorkflow>) =>
-			copyWorkflow(workflowOf([hook, CREATE], more), 'normal_0').replaced;
+			copyWorkflow({ ...linked([hook, CREATE]), ...more }, 'normal_0').replaced;
 		expect(replacedWith({})[0]).toMatchObject({
 			node: 'Hook',
 			by: 'a request without a body: pin data to the trigger, and its body is sent',
@@ -189,7 +208,7 @@ describe('the copy', () => {
 
 	it('starts an error workflow with an error such as n8n gives it', () => {
 		const trigger = node('On Error', 'n8n-nodes-base.errorTrigger');
-		const { workflow } = copyWorkflow(workflowOf([trigger, CREATE]), 'normal_0');
+		const { workflow } = copyWorkflow(linked([trigger, CREATE]), 'normal_0');
 		const copy = workflow.nodes.find(({ name }) => name === 'On Error')!;
 		const [started] = run(copy, [{}]) as [{ json: object }];
 		expect(started.json).toMatchObject({
@@ -198,16 +217,88 @@ describe('the copy', () => {
 		});
 	});
 
-	it('starts a form before a schedule, and needs a trigger', () => {
+	it.each([
+		[1.3, {}, undefined],
+		[1.3, { includeUserInOutput: true }, 'ada@example.com'],
+		[1.5, {}, 'ada@example.com'],
+		[1.5, { authentication: 'none' }, undefined],
+	])('has a user who has logged in to a chat, version %d %j: %s', (typeVersion, more, email) => {
+		const parameters = { authentication: 'n8nUserAuth', ...more };
+		const chat = node('Chat', '@n8n/n8n-nodes-langchain.chatTrigger', { parameters });
+		const { starts } = copyWorkflow(linked([{ ...chat, typeVersion }, CREATE]), 'normal_0');
+		expect((starts[0]!.pinned['user'] as { email: string } | undefined)?.email).toBe(email);
+	});
+
+	it('starts a form that fills a table before the schedule that reads it', () => {
 		const form = node('Form', 'n8n-nodes-base.formTrigger');
-		const { starts } = copyWorkflow(workflowOf([SCHEDULE, form]), 'normal_0');
+		const row = node('Row', 'n8n-nodes-base.dataTable');
+		const { starts } = copyWorkflow(linked([SCHEDULE, CREATE], [form, row]), 'normal_0');
 		expect(starts.map(({ kind, byPerson }) => [kind, byPerson])).toEqual([
 			['form', true],
 			['webhook', false],
 		]);
-		expect(() => copyWorkflow(workflowOf([CREATE]), 'normal_0')).toThrow(
-			'"Mine" has no trigger',
-		);
+	});
+
+	it('keeps the settings that decide how executions go, and a name that n8n takes', () => {
+		const kept = { executionOrder: 'v0', timezone: 'Asia/Tokyo', executionTimeout: 9 };
+		const settings = { ...kept, saveDataSuccessExecution: 'none' };
+		const copyOf = (more: Partial<ExportedWorkflow>) =>
+			copyWorkflow({ ...linked([SCHEDULE, CREATE]), ...more }, 'normal_0').workflow;
+		expect(copyOf({ settings }).settings).toStrictEqual(kept);
+		expect(copyOf({}).settings).toStrictEqual({});
+		expect(copyOf({ name: 'x'.repeat(128) }).name).toHaveLength(128);
+		const [a, b] = copyOf({}).nodes.map(({ id }) => id);
+		expect(a).not.toBe(b);
+	});
+});
+
+describe('the triggers', () => {
+	const trigger = (name: string, type: string, more: Partial<INode> = {}) =>
+		node(name, `n8n-nodes-base.${type}`, more);
+
+	it.each<[string, INode[][], string[]]>([
+		['none', [[CREATE]], []],
+		['one that leads nowhere', [[SCHEDULE], [CREATE]], []],
+		[
+			'two',
+			[
+				[SCHEDULE, CREATE],
+				[trigger('Hook', 'webhook'), CREATE],
+			],
+			['Schedule', 'Hook'],
+		],
+		['a disabled one', [[trigger('Hook', 'webhook', { disabled: true }), CREATE]], []],
+		['one to a disabled node', [[SCHEDULE, { ...CREATE, disabled: true }]], []],
+		['an old one', [[trigger('Old', 'cron'), CREATE]], ['Old']],
+		['one of mails', [[trigger('Mail', 'emailReadImap'), CREATE]], ['Mail']],
+	])('that start ours: %s', (_case, chains, names) => {
+		expect(triggersOf(linked(...chains))).toEqual(names);
+	});
+
+	it('are named if they do not start', () => {
+		const chains = [
+			[SCHEDULE, CREATE],
+			[trigger('Alone', 'manualTrigger')],
+			[trigger('Hook', 'webhook'), CREATE],
+			[trigger('Failed', 'errorTrigger'), node('Post', 'n8n-nodes-base.slack')],
+			[trigger('Off', 'interval', { disabled: true }), CREATE],
+		];
+		const { replaced } = copyWorkflow(linked(...chains), 'normal_0');
+		const reasons = replaced.filter(({ by }) => by.startsWith('not started: '));
+		expect(reasons.map(({ node, by }) => `${node}: ${by.slice(13)}`)).toEqual([
+			'Alone: it leads to no node',
+			'Hook: it has a rehearsal of its own',
+			'Failed: it leads to no node of this package',
+			'Off: it is disabled',
+		]);
+	});
+});
+
+describe('the shapes', () => {
+	it('are fifty, with names of their own', () => {
+		const names = SHAPES.map(({ workflow }) => workflow.name);
+		expect(new Set(names).size).toBeGreaterThan(49);
+		expect(hostileWorkflows('http://127.0.0.1:1').length).toBeGreaterThan(9);
 	});
 });
 
@@ -225,9 +316,36 @@ describe('what a run has left behind', () => {
 
 	it('is told to a visitor by the last node of a chat, which answers by default', () => {
 		const create = { ...CREATE, onError: 'continueRegularOutput' as const };
-		const copy = copyWorkflow(workflowOf([chat, create]), 'normal_0');
+		const copy = copyWorkflow(linked([chat, create]), 'normal_0');
 		const { told, unheard } = judged(copy, 'Create Video', { error: 'Rejected' });
 		expect([told, unheard]).toEqual([['the person who has asked'], []]);
+	});
+
+	it('is told by Wait for Video, which sends what was not created through Failed', () => {
+		const create = { ...CREATE, onError: 'continueRegularOutput' as const };
+		const post = node('Post', 'n8n-nodes-base.slack');
+		const drawn = linked([SCHEDULE, create, WAIT]);
+		const connections = {
+			...drawn.connections,
+			[WAIT.name]: { main: [[], [{ node: 'Post', type: 'main', index: 0 }]] },
+		};
+		const copy = copyWorkflow({ ...drawn, nodes: [...drawn.nodes, post], connections }, 'x_0');
+		const item = { json: { error: 'Rejected' }, pairedItem: { item: 0 } };
+		const from = (previousNode: string, previousNodeOutput = 0) => [
+			{ previousNode, previousNodeOutput },
+		];
+		const runData = {
+			'Create Video': [{ data: { main: [[item]] }, source: [] }],
+			'Wait for Video': [{ data: { main: [[], [item]] }, source: from('Create Video') }],
+			Post: [{ data: { main: [[item]] }, source: from('Wait for Video', 1) }],
+		};
+		const execution = { id: '1', status: 'success', data: { resultData: { runData } } };
+		const emulator = { tasks: { all: [] }, journal: { entries: [] }, clock: { now: () => 0 } };
+		const traces = { copy, executions: [execution], ledger: [], emulator };
+		expect(judge(traces as unknown as Traces)).toMatchObject({
+			told: ['Wait for Video', 'Post'],
+			unheard: [],
+		});
 	});
 
 	it('are the requests that were paid for: a failed video may be created again', () => {
@@ -235,7 +353,7 @@ describe('what a run has left behind', () => {
 		const tasks = ['fail-task', 'A kite'].map((prompt, index) => ({
 			...{ id: `task-${index}`, video: video(prompt), createdMs: 0, totalMs: 1 },
 		}));
-		const copy = copyWorkflow(workflowOf([SCHEDULE, CREATE]), 'normal_0');
+		const copy = copyWorkflow(linked([SCHEDULE, CREATE]), 'normal_0');
 		const { created, requests } = judged(copy, 'Create Video', {}, tasks);
 		expect([created, requests]).toEqual([2, [JSON.stringify(video('A kite'))]]);
 	});
@@ -244,13 +362,15 @@ describe('what a run has left behind', () => {
 const NORMAL: Outcome = {
 	...{ created: 2, paid: 2, delivered: 2, open: 0, lost: 0, isGreen: true, wasFaulty: true },
 	...{ told: [], unheard: [], error: '', requests: ['a', 'b'] },
+	...{ ran: ['Schedule', 'Create Video', 'Wait for Video'], failedAt: '', endless: '' },
 };
 
 /** The line of the report for a scenario. */
 function resultOf(scenario: string, outcome: Partial<Outcome>, nodes = [SCHEDULE, CREATE, WAIT]) {
 	const found = SCENARIOS.find(({ name }) => name === scenario)!;
-	const copy = copyWorkflow(workflowOf(nodes), 'x_0');
-	return toResult(found, copy, [{ ...NORMAL, ...outcome }, NORMAL]);
+	const copy = copyWorkflow(linked(nodes), 'x_0');
+	const all = { ...NORMAL, ...outcome };
+	return toResult('Mine', found, copy, [all, scenario === 'normal' ? all : NORMAL]);
 }
 
 describe('the verdict', () => {
@@ -329,6 +449,26 @@ describe('the verdict', () => {
 		]);
 	});
 
+	it.each([
+		[
+			'settings that n8n rejects',
+			'status 400: Cannot publish workflow: 1 node have configuration issues:\n\nNode "Kite":\n  - Missing or invalid required parameters: prompt',
+			'Nothing goes wrong, and the workflow fails: Node "Kite": Missing or invalid required parameters: prompt',
+			true,
+		],
+		[
+			'a node that its n8n does not know',
+			'Cannot publish workflow: 1 node have configuration issues:\n\nNode "Kite":\n  - Node type not found',
+			'The rehearsal of this failed: ',
+			false,
+		],
+		['any other reason', 'x', 'The rehearsal of this failed: x', false],
+	])('of a run that did not start for %s', (_case, why, verdict, isWrong) => {
+		const result = withoutRun('Mine', SCENARIOS[0]!, why);
+		expect(result.verdict.startsWith(verdict)).toBe(true);
+		expect([result.isJudged, isGood(result)]).toEqual([isWrong, !isWrong]);
+	});
+
 	it('is good when the execution is rightly red, or somebody was told', () => {
 		const red = resultOf('kill-creation', { isGreen: false, error: 'may exist', open: 2 });
 		expect([isGood(red), red.verdict]).toEqual([true, 'Rightly red: may exist']);
@@ -337,6 +477,82 @@ describe('the verdict', () => {
 			true,
 			'Nothing is lost: 1 can be collected. Told: Mail.',
 		]);
+	});
+});
+
+describe('a normal night that shows nothing', () => {
+	const get = node('Get', 'n8n-nodes-base.httpRequest');
+	const edit = node('Edit', 'n8n-nodes-base.set');
+	const iff = node('If', 'n8n-nodes-base.if');
+	const code = node('Code', 'n8n-nodes-base.code');
+	const empty = {
+		isGreen: false,
+		error: 'Create Video: Prompt is empty',
+		failedAt: 'Create Video',
+	};
+
+	it.each<[string, INode[], Partial<Outcome>, string | undefined]>([
+		[
+			'ends before our nodes',
+			[SCHEDULE, get, edit, iff, CREATE],
+			{ ran: ['Schedule', 'Get', 'Edit', 'If'] },
+			'No node of this package ran: the way ends at "If". It got {} from "Get": pin data to it.',
+		],
+		[
+			'ends before our nodes with data of its own',
+			[SCHEDULE, iff, CREATE],
+			{ ran: ['Schedule', 'If'] },
+			'No node of this package ran: the way ends at "If".',
+		],
+		[
+			'fails with what a stub gave',
+			[SCHEDULE, get, edit, CREATE],
+			{ ...empty, ran: ['Get', 'Edit', 'Create Video'] },
+			'Create Video: Prompt is empty. It got {} from "Get": pin data to it.',
+		],
+		[
+			'fails in code that asks another service',
+			[SCHEDULE, code, CREATE],
+			{
+				isGreen: false,
+				error: 'Code: The rehearsal rejects a connection to a:1',
+				failedAt: 'Code',
+			},
+			'Code: The rehearsal rejects a connection to a:1. Pin data to "Code".',
+		],
+		[
+			'runs in a loop around a stub',
+			[SCHEDULE, iff, get, iff, CREATE],
+			{ isGreen: false, endless: 'If' },
+			'"If" runs again and again. "Get" gives {}: pin data to it.',
+		],
+		['fails by itself', [SCHEDULE, edit, CREATE], empty, undefined],
+		['went well', [SCHEDULE, get, CREATE], {}, undefined],
+	])('%s', (_case, nodes, outcome, why) => {
+		const copy = copyWorkflow(linked(nodes), 'normal_0');
+		expect(whyNotJudged(copy, { ...NORMAL, ...outcome })).toBe(why);
+	});
+
+	it('judges no other scenario', () => {
+		const nodes = [SCHEDULE, get, CREATE];
+		const result = resultOf('normal', { ...empty, ran: ['Get'] }, nodes);
+		expect([result.isJudged, result.applies, result.problems]).toEqual([false, false, []]);
+		expect(result.verdict).toContain('Not judged. Create Video: Prompt is empty');
+	});
+
+	it('names a loop that nothing ends', () => {
+		const looped = { isGreen: false, error: 'If: stopped', failedAt: 'If', endless: 'If' };
+		expect(resultOf('normal', looped, [SCHEDULE, iff, edit, iff, CREATE]).problems).toEqual([
+			'"If" runs again and again: nothing ends this loop.',
+		]);
+	});
+
+	it('names what it has not reached beside what it has', () => {
+		const ran = { ran: ['Schedule', 'Create Video', 'Get', 'If'] };
+		const { verdict } = resultOf('normal', ran, [SCHEDULE, CREATE, get, iff, WAIT]);
+		expect(verdict).toBe(
+			'Nothing is lost. "Wait for Video" did not run: the way ends at "If". It got {} from "Get": pin data to it.',
+		);
 	});
 });
 
@@ -380,9 +596,24 @@ describe('the report', () => {
 	it('obeys no control characters', () => {
 		const results = [resultOf('normal', { isGreen: false, error: '\u001b[2J\u202eSet' })];
 		const replaced = [{ node: '\u001b]0;x\u0007Post', type: 'slack', by: 'a stub' }];
-		const table = toTable([{ workflow: 'Mi\u009bne', replaced, results }]);
+		const table = toTable([{ workflow: 'Mi\u009bne', replaced, results }], []);
 		expect(table).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u);
 		expect(table).toContain('Post');
+		const json = toJson([{ workflow: 'Mi\u009bne', replaced, results }], []);
+		expect(json).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u);
+		expect(JSON.parse(json)).toMatchObject({
+			rehearsals: [{ workflow: 'Mi\u009bne', replaced }],
+		});
+	});
+
+	const [normal] = SCENARIOS;
+	it.each([
+		[0, 'good', [resultOf('normal', {})]],
+		[1, 'bad', [resultOf('normal', {}), resultOf('twice', { requests: ['a', 'b', 'a', 'b'] })]],
+		[2, 'not judged', [resultOf('normal', {}), withoutFigures('Mine', normal!, 'Not judged.')]],
+		[2, 'without anything to judge', [withoutFigures('Mine', normal!, 'Nothing', true)]],
+	])('ends with %s if the results are %s', (code, _case, lines) => {
+		expect(toExitCode([{ workflow: 'Mine', replaced: [], results: lines }])).toBe(code);
 	});
 
 	const results = [
@@ -394,7 +625,10 @@ describe('the report', () => {
 	const replaced = [{ node: 'Post', type: 'n8n-nodes-base.slack', by: 'a stub that returns {}' }];
 
 	it('fits into a terminal of 80 columns', () => {
-		const table = toTable([{ workflow: long, replaced, results }]);
+		const table = toTable(
+			[{ workflow: long, replaced, results }],
+			['a connection to example.com:443'],
+		);
 		const widths = table.split('\n').map((line) => Array.from(line).length);
 		expect(Math.max(...widths)).toBeLessThanOrEqual(80);
 		// No figure and no word of the head is cut.
@@ -403,7 +637,7 @@ describe('the report', () => {
 
 	it('has a row of figures and a row with the verdict of each scenario', () => {
 		const [, , , , , , , , , idle, bad] = results;
-		const rows = toTable([{ workflow: 'Mine', replaced, results: [idle!, bad!] }])
+		const rows = toTable([{ workflow: 'Mine', replaced, results: [idle!, bad!] }], [])
 			.split('\n')
 			.filter((line) => /[✓✗]|URL|downloads|Idempotency/.test(line))
 			.map((line) =>
@@ -421,9 +655,9 @@ describe('the report', () => {
 	});
 
 	it('lets no text of a workflow end the script of the page', () => {
-		const page = toPage([{ workflow: '</script><b>$&', replaced, results }]);
+		const page = toPage([{ workflow: '</script><b>$&', replaced, results }], []);
 		expect(page.match(/<\/script>/g)).toHaveLength(1);
-		const [, data] = /const rehearsals = (\[.+\]);\n/.exec(page)!;
-		expect(JSON.parse(data!)).toMatchObject([{ workflow: '</script><b>$&' }]);
+		const [, data] = /= (\{"rehearsals":.+\});\n/.exec(page)!;
+		expect(JSON.parse(data!)).toMatchObject({ rehearsals: [{ workflow: '</script><b>$&' }] });
 	});
 });

@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { ROOT } from '../../lab/paths';
+
+const folder = mkdtempSync(join(tmpdir(), 'fence-'));
+const counts = { emulator: 0, other: 0 };
+const emulator = createServer((_request, answer) => {
+	counts.emulator++;
+	answer.end('{}');
+});
+const other = createServer((_request, answer) => {
+	counts.other++;
+	answer.end('{}');
+});
+const portOf = (server: typeof other) => (server.address() as AddressInfo).port;
+
+/** What code tries, and what is written down of it; HOST is the other server. */
+const TRIES: Readonly<Record<string, readonly [code: string, refused: string]>> = {
+	http: [`require('http').get('http://HOST').on('error', say)`, 'a connection to HOST'],
+	https: [
+		`require('https').get('https://example.com').on('error', say)`,
+		'a connection to example.com:443',
+	],
+	http2: [`require('http2').connect('http://HOST').on('error', say)`, 'a connection to HOST'],
+	fetch: [`fetch('http://HOST').catch(say)`, 'a connection to HOST'],
+	socket: [`require('net').connect(PORT, '127.0.0.1').on('error', say)`, 'a connection to HOST'],
+	'a name of this machine': [
+		`require('net').connect({ host: 'localhost', port: ALLOWED }).on('error', say)`,
+		'a connection to localhost:ALLOWED',
+	],
+	'a look-up of its own': [
+		`require('net').connect({ host: 'example.com', port: ALLOWED, lookup: (h, o, f) => f(null, '127.0.0.1', 4) }).on('error', say)`,
+		'a connection to example.com:ALLOWED',
+	],
+	tls: [`require('tls').connect(PORT, '127.0.0.1').on('error', say)`, 'a connection to HOST'],
+	pipe: [`require('net').connect('/a/socket').on('error', say)`, 'a connection to /a/socket'],
+	datagram: [`require('dgram').createSocket('udp4').send('x', PORT, '127.0.0.1')`, 'a datagram'],
+	'a look-up': [`require('dns').lookup('example.com', say)`, 'a look-up of example.com'],
+	'a resolver': [
+		`new (require('dns').promises.Resolver)().resolve4('example.com').catch(say)`,
+		'a look-up of example.com',
+	],
+	'a program': [
+		`require('child_process').spawn('curl', ['HOST']).on('error', say)`,
+		'the program curl',
+	],
+	'a program that it waits for': [`require('child_process').execSync('curl HOST')`, 'a program'],
+	'a child with another environment': [
+		`require('child_process').execFile('node', ['-e', "fetch('http://HOST').catch(() => 0)"], { env: { PATH: process.env.PATH } })`,
+		'a connection to HOST',
+	],
+	'a thread': [
+		`new (require('worker_threads').Worker)("fetch('http://HOST').catch(() => 0)", { eval: true })`,
+		'a connection to HOST',
+	],
+};
+
+beforeAll(async () => {
+	for (const server of [emulator, other]) await once(server.listen(0, '127.0.0.1'), 'listening');
+});
+
+afterAll(() => {
+	emulator.close();
+	other.close();
+	rmSync(folder, { recursive: true });
+});
+
+/** Runs code behind the fence. Returns what was refused. */
+async function run(code: string): Promise<string[]> {
+	writeFileSync(join(folder, 'allowed'), `${portOf(emulator)}\n`);
+	writeFileSync(join(folder, 'refused'), '');
+	const preload = join(ROOT, 'lab', 'rehearsal', 'fenceInside.ts');
+	const env = {
+		...process.env,
+		NODE_OPTIONS: `--require ${JSON.stringify(preload)}`,
+		REHEARSAL_FENCE: folder,
+	};
+	const handled = `const say = () => 0; process.on('uncaughtException', say); ${code}`;
+	await promisify(execFile)(process.execPath, ['-e', handled], { env });
+	return readFileSync(join(folder, 'refused'), 'utf8').split('\n').filter(Boolean);
+}
+
+const filled = (text: string) =>
+	text
+		.replaceAll('HOST', `127.0.0.1:${portOf(other)}`)
+		.replaceAll('PORT', String(portOf(other)))
+		.replaceAll('ALLOWED', String(portOf(emulator)));
+
+it.each(Object.entries(TRIES))(
+	'nothing but the emulator is reached by %s',
+	async (_way, [code, what]) => {
+		expect(await run(filled(code))).toEqual([filled(what)]);
+		expect(counts).toEqual({ emulator: 0, other: 0 });
+	},
+);
+
+it('the emulator is reached', async () => {
+	expect(await run(`fetch('http://127.0.0.1:${portOf(emulator)}')`)).toEqual([]);
+	expect(counts).toEqual({ emulator: 1, other: 0 });
+});
