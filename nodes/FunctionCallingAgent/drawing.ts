@@ -6,11 +6,12 @@ import { CHAT_TRIGGER_NODE_TYPE, type IExecuteFunctions, type INode } from 'n8n-
 
 import { InputError } from '../client/errors';
 import { objectOf } from '../client/json';
+import { nodeOf } from '../shared/engine/internals';
 import { runDataOf } from '../shared/engine/nodeRun';
 import { canPlanRuns } from '../shared/engine/stack';
 import { batchOutput, LOOP, workflowOf, type Wire } from '../shared/engine/workflow';
 import { textOf } from '../shared/chat/schemaForm';
-import { FIRST_TOOL, isSingleOutput, isToolOutput } from '../shared/run/toolCall';
+import { FIRST_TOOL, isSingleOutput } from '../shared/run/toolCall';
 import type { ToolEntry } from './properties';
 
 /** Indexes of the outputs before those of the tools. */
@@ -25,54 +26,54 @@ type Drawing = ReturnType<typeof readDrawing>;
 type Mistake = readonly [field: string, problem: string, hint: string];
 /** Finds what is drawn wrong around an agent: this node, or one behind it. */
 type Rule = (drawing: Drawing, agent: INode) => Mistake | undefined;
+/** Finds what is wrong with a node in the branches of its tools. */
+type BranchRule = (
+	...args: [...Parameters<Rule>, node: INode, branch: ReadonlySet<string>]
+) => Mistake | undefined;
 
 /** The workflow as it is drawn. */
-export function readDrawing(context: IExecuteFunctions) {
+function readDrawing(context: IExecuteFunctions) {
 	const workflow = workflowOf(context);
 	const { nodes, descriptionOf } = workflow;
 	const wires = workflow.wires();
-	const { type, name: own } = context.getNode();
-	const from = (node: string, output?: number) =>
-		wires.filter((wire) => wire.from === node && wire.output === (output ?? wire.output));
+	const own = nodeOf(context);
+	const from = (node: string) => wires.filter((wire) => wire.from === node);
 	const entered = new Set(wires.map(({ to }) => to));
 	const isTrigger = (node: string) => descriptionOf(node)?.group.includes('trigger') === true;
 	/** The enabled agents of this type. */
 	const agents = Object.values(nodes).filter(
-		(node): node is INode => node?.type === type && node.disabled !== true,
+		(node): node is INode => node?.type === own.type && node.disabled !== true,
 	);
-	const called = new Map(agents.map((agent) => [agent.name, isToolOutput(agent)]));
-	const isCall = (wire: Wire) => called.get(wire.from)?.(wire.output) === true;
-	const toolsOf = ({ name, parameters }: INode) => {
+	/** The outputs of an agent, the one for errors last, as n8n numbers them. */
+	const outputsOf = ({ name, parameters }: INode) => {
 		const { tool = [] } = objectOf(parameters['tools']) as { tool?: readonly ToolEntry[] };
-		const labels = isSingleOutput(parameters)
+		const tools = isSingleOutput(parameters)
 			? ['Tool Calls']
 			: tool.map((each, index) => `Tool ${textOf(each.name) || index + 1}`);
-		return labels.map((label, index) => ({
-			label: name === own ? label : `${label} of ${name}`,
-			wires: from(name, FIRST_TOOL + index),
+		return ['Answer', 'Stopped', ...tools, 'Error'].map((label, output) => ({
+			label: name === own.name ? label : `${label} of ${name}`,
+			isTool: output >= FIRST_TOOL && output < FIRST_TOOL + tools.length,
+			wires: from(name).filter((wire) => wire.output === output),
 		}));
 	};
+	const toolsOf = (agent: INode) => outputsOf(agent).filter(({ isTool }) => isTool);
+	const callsOf = (agent: INode) => toolsOf(agent).flatMap((tool) => tool.wires);
+	const calls = new Set(agents.flatMap(callsOf));
 	/** The nodes on all ways that begin with these connections, without the tool branches of agents. The ways end at some nodes. */
 	function reach(start: readonly Wire[], ...ends: readonly string[]) {
 		const found = new Set(start.map(({ to }) => to));
 		// A set can grow while it is iterated.
 		for (const node of found)
-			if (!ends.includes(node))
-				for (const wire of from(node)) if (!isCall(wire)) found.add(wire.to);
+			for (const wire of ends.includes(node) ? [] : from(node))
+				if (!calls.has(wire)) found.add(wire.to);
 		return found;
 	}
 	return {
-		...{ ...workflow, wires, from, isTrigger, toolsOf, reach, agents, isCall },
+		...{ ...workflow, wires, from, isTrigger, agents, outputsOf, toolsOf, calls, reach },
 		/** The connections of triggers, and of nodes that nothing leads to. */
 		entries: wires.filter((wire) => isTrigger(wire.from) || !entered.has(wire.from)),
-		/** The index of the error output of an agent, which comes last. */
-		errorOutputOf: (agent: INode) => FIRST_TOOL + toolsOf(agent).length,
 		/** The nodes in the branches of the tools of an agent. */
-		inside: ({ name }: INode) =>
-			reach(
-				wires.filter((wire) => wire.from === name && isCall(wire)),
-				name,
-			),
+		inside: (agent: INode) => reach(callsOf(agent), agent.name),
 	};
 }
 
@@ -92,10 +93,10 @@ const back = (name: string) => `Connect the last node of the branch to the input
 
 /** A removed tool leaves its connection, or an empty slot, which alone means nothing: n8n never removes it. */
 const removedTool: Rule = ({ connections = {}, entries, ...drawing }, agent) => {
-	const { from, isTrigger, reach } = drawing;
+	const { from, isTrigger, outputsOf, reach } = drawing;
 	const { name, onError } = agent;
-	const errorOutput = drawing.errorOutputOf(agent);
-	const end = errorOutput + (onError === 'continueErrorOutput' ? 1 : 0);
+	const outputs = outputsOf(agent);
+	const end = outputs.length - (onError === 'continueErrorOutput' ? 0 : 1);
 	const left = from(name).find(({ output }) => output >= end);
 	const lost = `are left of an output that no longer exists, to ${left?.to}`;
 	if (left) return ['Connections', lost, `${SHIFTED}, and delete the connection without a label`];
@@ -105,23 +106,15 @@ const removedTool: Rule = ({ connections = {}, entries, ...drawing }, agent) => 
 	const orphan = entries.find(isOrphan)?.from;
 	const connect = `${SHIFTED} and connect them again. Delete ${orphan} only if no tool needs it`;
 	if (orphan) return [`Nothing leads to ${orphan},`, 'which leads back to this node', connect];
-	const failed = from(name, errorOutput);
+	const failed = outputs.at(-1)!.wires;
 	const branch = `leads to ${failed[0]?.to}, the branch of a tool`;
 	return reach(failed, name).has(name) ? ['Error', branch, SHIFTED] : undefined;
 };
 
-const straightBack: Rule = ({ from, toolsOf, errorOutputOf }, agent) => {
-	const { name } = agent;
-	const outcomes = [
-		{ label: 'Answer', wires: from(name, ANSWER) },
-		{ label: 'Stopped', wires: from(name, STOPPED) },
-		{ label: 'Error', wires: from(name, errorOutputOf(agent)) },
-	];
-	const found = [...outcomes, ...toolsOf(agent)].find(({ wires }) =>
-		wires.some(({ to }) => to === name),
-	);
+const straightBack: Rule = ({ outputsOf }, agent) => {
+	const found = outputsOf(agent).find(({ wires }) => wires.some(({ to }) => to === agent.name));
 	const use = 'Only tool branches lead back. Connect this output to the nodes that use it';
-	const hint = outcomes.some(({ label }) => label === found?.label) ? use : between(name);
+	const hint = found?.isTool ? between(agent.name) : use;
 	return found && [found.label, 'leads straight back to the input', hint];
 };
 
@@ -150,7 +143,7 @@ const notBack: Rule = ({ toolsOf, reach }, agent) => {
 };
 
 /** The results of the calls of one agent would be questions for the other, unless that one answers into the branch. */
-const otherAgent: Rule = ({ agents, from, reach, inside, isCall }, own) => {
+const otherAgent: Rule = ({ agents, calls, from, reach, inside }, own) => {
 	const ends = agents.map(({ name }) => name);
 	const isLeading = (node: string) =>
 		!ends.includes(node) && [...reach(from(node))].some((each) => ends.includes(each));
@@ -158,7 +151,7 @@ const otherAgent: Rule = ({ agents, from, reach, inside, isCall }, own) => {
 	for (const other of agents.filter(({ name }) => name !== own.name)) {
 		const theirs = inside(other);
 		const shared = [...branch].find((node) => theirs.has(node) && isLeading(node));
-		const outcomes = from(other.name).filter((wire) => !isCall(wire));
+		const outcomes = from(other.name).filter((wire) => !calls.has(wire));
 		const isAsked = branch.has(other.name) && !reach(outcomes, own.name).has(own.name);
 		if (shared !== undefined || isAsked)
 			return [
@@ -171,89 +164,68 @@ const otherAgent: Rule = ({ agents, from, reach, inside, isCall }, own) => {
 };
 
 /** Without Reset n8n goes on in the list of an earlier call: the next calls come back at once, as their own results. */
-const loopWithoutReset: Rule = ({ nodes, wires, entries, from, reach, inside }, { name }) => {
-	const branch = inside(nodes[name]!);
-	for (const loop of branch) {
-		const { type, typeVersion, disabled, parameters } = nodes[loop]!;
-		const after = reach(from(loop), name);
-		if (type !== LOOP || disabled === true || !after.has(name)) continue;
-		const ways = wires
-			.filter(({ from: way, to }) => to === loop && (way === name || branch.has(way)))
-			.map((wire) => wire.from);
-		const isInLoop = (node: string) => node !== name && (node === loop || after.has(node));
-		const before = ways.filter((way) => !isInLoop(way));
-		const text = String(objectOf(parameters['options'])['reset']).replaceAll('\\', '');
-		const isRight =
-			!text.includes('$prevNode') ||
-			before.every((way) => text.includes(way)) ||
-			ways.some((way) => isInLoop(way) && text.includes(way));
-		const isEndless = !(RESETTING.test(text) && isRight);
-		const isNew = before.map((node) => `$prevNode.name === ${JSON.stringify(node)}`);
-		if (isEndless && reach(entries, name).has(loop))
-			return [loop, 'is in the branch of a tool, and the questions pass it', back(name)];
-		if (isEndless)
-			return [
-				loop,
-				`has no expression for Reset that tells the items of ${before.join(' and ')} from those of the loop`,
-				`Without it, n8n returns the calls of the next round at once. Set its option Reset to {{ ${isNew.join(' || ')} }}`,
-			];
-		const batch = reach(from(loop, batchOutput(typeVersion)), name);
-		if (batch.has(name) && !batch.has(loop))
-			return [
-				loop,
-				`leads to ${name} from its output loop, and not back to itself`,
-				`n8n would pass on the first batch only. Lead the last node of the loop to ${loop}, and the output done to ${name}`,
-			];
+const loopWithoutReset: BranchRule = (drawing, { name }, { name: loop, ...node }, branch) => {
+	const { wires, entries, from, reach } = drawing;
+	const after = reach(from(loop), name);
+	if (node.type !== LOOP || node.disabled === true || !after.has(name)) return undefined;
+	const ways = wires
+		.filter(({ from: way, to }) => to === loop && (way === name || branch.has(way)))
+		.map((wire) => wire.from);
+	const isInLoop = (way: string) => way !== name && (way === loop || after.has(way));
+	const before = ways.filter((way) => !isInLoop(way));
+	const text = String(objectOf(node.parameters['options'])['reset']).replaceAll('\\', '');
+	const isRight =
+		!text.includes('$prevNode') ||
+		before.every((way) => text.includes(way)) ||
+		ways.some((way) => isInLoop(way) && text.includes(way));
+	if (RESETTING.test(text) && isRight) {
+		const batch = batchOutput(node.typeVersion);
+		const each = reach(
+			from(loop).filter(({ output }) => output === batch),
+			name,
+		);
+		const first = `n8n would pass on the first batch only. Lead the last node of the loop to ${loop}, and the output done to ${name}`;
+		const away = `leads to ${name} from its output loop, and not back to itself`;
+		return each.has(name) && !each.has(loop) ? [loop, away, first] : undefined;
 	}
-	return undefined;
+	if (reach(entries, name).has(loop))
+		return [loop, 'is in the branch of a tool, and the questions pass it', back(name)];
+	const isNew = before.map((way) => `$prevNode.name === ${JSON.stringify(way)}`);
+	return [
+		loop,
+		`has no expression for Reset that tells the items of ${before.join(' and ')} from those of the loop`,
+		`Without it, n8n returns the calls of the next round at once. Set its option Reset to {{ ${isNew.join(' || ')} }}`,
+	];
 };
 
 /** A node with several inputs waits for items at each of them. Those from outside come with one call, and for the next with none. */
-const outsideItems: Rule = ({ nodes, wires, entries, from, reach, inside }, { name }) => {
-	const branch = inside(nodes[name]!);
-	for (const node of branch) {
-		const received = wires.filter(({ to }) => to === node);
-		const other = received.find((wire) => wire.from !== name && !branch.has(wire.from));
-		const isJoin = node !== name && received.some(({ input }) => input > 0);
-		// A node through which all questions come is no part of the branch.
-		const isPart = () =>
-			reach(entries, name, node).has(name) && reach(from(node), name).has(name);
-		if (other && isJoin && isPart())
-			return [
-				node,
-				`gets items of ${other.from}, which no tool call brings`,
-				`They come once, and not again with the next call. Delete that connection, and read them by an expression such as {{ $(${JSON.stringify(other.from)}).all() }}, or in a sub-workflow`,
-			];
-	}
-	return undefined;
+const outsideItems: BranchRule = ({ wires, entries, from, reach }, { name }, node, branch) => {
+	const received = wires.filter(({ to }) => to === node.name);
+	const other = received.find((wire) => wire.from !== name && !branch.has(wire.from))?.from;
+	const isJoin = node.name !== name && received.some(({ input }) => input > 0);
+	// A node through which all questions come is no part of the branch.
+	const isPart = () =>
+		reach(entries, name, node.name).has(name) && reach(from(node.name), name).has(name);
+	if (other === undefined || !isJoin || !isPart()) return undefined;
+	const read = `They come once, and not again with the next call. Delete that connection, and read them by an expression such as {{ $(${JSON.stringify(other)}).all() }}, or in a sub-workflow`;
+	return [node.name, `gets items of ${other}, which no tool call brings`, read];
 };
 
 /** n8n passes the call on at once: it would be its own result. */
-const detached: Rule = ({ nodes, from, inside }, own) => {
-	const last = [...inside(own)].find(
-		(node) =>
-			nodes[node]?.disabled !== true &&
-			objectOf(nodes[node]?.parameters['options'])['waitForSubWorkflow'] === false &&
-			from(node).some(({ to }) => to === own.name),
-	);
-	const wait =
-		'Switch on Wait For Sub-Workflow Completion, or add Edit Fields behind it, with what the model is to know';
+const detached: BranchRule = ({ from }, agent, { name, parameters, disabled }) => {
+	const isWaiting = objectOf(parameters['options'])['waitForSubWorkflow'] !== false;
+	const isLast = from(name).some(({ to }) => to === agent.name);
 	const problem =
 		'does not wait for its sub-workflow, so that the result would be the call itself';
-	return last === undefined ? undefined : [last, problem, wait];
+	const wait =
+		'Switch on Wait For Sub-Workflow Completion, or add Edit Fields behind it, with what the model is to know';
+	return isWaiting || !isLast || disabled === true ? undefined : [name, problem, wait];
 };
 
-/** The rules for all agents, and those for agents that call tools through their outputs. */
+/** The rules for all agents; for those that call tools through their outputs; and for each node in the branches of these. */
 const RULES: readonly Rule[] = [removedTool, straightBack];
-const TOOL_RULES: readonly Rule[] = [
-	executedStep,
-	noBranch,
-	notBack,
-	otherAgent,
-	loopWithoutReset,
-	outsideItems,
-	detached,
-];
+const TOOL_RULES: readonly Rule[] = [executedStep, noBranch, notBack, otherAgent];
+const BRANCH_RULES: readonly BranchRule[] = [loopWithoutReset, outsideItems, detached];
 
 /**
  * Checks the drawing of this node, and of the agents behind it, which would fail after this one was paid for.
@@ -266,7 +238,7 @@ export function checkDrawings(context: IExecuteFunctions, needsBranches: boolean
 	if (needsBranches && !leadsBack) throw new InputError('Tool branches', NO_WAY_BACK, OTHER_N8N);
 	const drawing = readDrawing(context);
 	if (drawing.connections === undefined) return;
-	const own = context.getNode();
+	const own = nodeOf(context);
 	const behind = drawing.reach(drawing.from(own.name));
 	const others = drawing.agents.filter(
 		({ name, onError }) =>
@@ -274,7 +246,11 @@ export function checkDrawings(context: IExecuteFunctions, needsBranches: boolean
 	);
 	for (const agent of [own, ...others]) {
 		const isCalling = agent === own ? needsBranches : agent.parameters['toolSource'] !== 'json';
-		for (const rule of isCalling ? [...RULES, ...TOOL_RULES] : RULES) {
+		const branch = isCalling ? drawing.inside(agent) : new Set<string>();
+		const inBranch = (rule: BranchRule): Rule[] =>
+			[...branch].map((name) => () => rule(drawing, agent, drawing.nodes[name]!, branch));
+		const rules = isCalling ? [...RULES, ...TOOL_RULES] : RULES;
+		for (const rule of [...rules, ...BRANCH_RULES.flatMap(inBranch)]) {
 			const mistake = rule(drawing, agent);
 			if (mistake) throw new InputError(...mistake);
 		}

@@ -21,9 +21,7 @@ import {
 	askingSlots,
 	branchCalls,
 	failSlots,
-	slotsOf,
 	type AgentState,
-	type Batch,
 	type ConversationSlot,
 } from './state';
 import { applyToolResponses, receive } from './toolResults';
@@ -42,8 +40,7 @@ export async function runAgent(
 	ignoreAlwaysOutputData(context);
 	const stored = nodeState<AgentState>(context, 'agent');
 	const state =
-		stored.get() ??
-		stored.set({ batches: [], arrivals: [], conversations: 0, retries: 0, lost: [] });
+		stored.get() ?? stored.set({ batches: [], arrivals: 0, conversations: 0, lost: [] });
 	const { batches } = state;
 	try {
 		const rest = restOf(context);
@@ -54,28 +51,22 @@ export async function runAgent(
 			const note = [rest.note, ran].filter(Boolean).join('. ');
 			if (!context.continueOnFail())
 				throw stoppingError(openedRun(context), rest.error, note);
-			failSlots(context, slotsOf(calls), rest.own);
+			const slots = calls.map(({ slot }) => slot);
+			failSlots(context, slots, rest.own);
 		} else if (rest.kind === 'retry') {
-			state.arrivals.push(sourceOf(context));
-			batches.push({ settings: undefined, slots: state.lost });
-			state.lost = [];
+			batches.push(state.lost);
+			const arrivals = state.arrivals + 1;
+			Object.assign(state, { arrivals, source: sourceOf(context), lost: [] });
 			return emit(context, state, branchCalls(state));
 		} else if (response !== undefined && response.actionResponses.length > 0) {
-			state.retries = 0;
 			applyToolResponses(state, response);
 		} else if (!isRepeated(context, state)) {
-			state.retries = 0;
 			await receive(context, state);
 		}
 		for (const batch of batches) {
 			for (let slots = askingSlots(batch); slots.length > 0; slots = askingSlots(batch)) {
-				const limit = openedRun(context).isLive ? 1 : batch.settings!.options.concurrency;
-				await mapConcurrent(
-					slots,
-					limit,
-					(slot) => ask(context, batch, slot),
-					eventLoopTurn,
-				);
+				const limit = openedRun(context).isLive ? 1 : slots[0]!.options!.concurrency;
+				await mapConcurrent(slots, limit, (slot) => ask(context, slot), eventLoopTurn);
 			}
 		}
 		return requestToolNodes(state) ?? emit(context, state);
@@ -83,7 +74,7 @@ export async function runAgent(
 		if (!context.continueOnFail() || isCanceled(error))
 			throw stoppingError(openedRun(context), error);
 		// n8n would pass the input on as answers if the node threw with *On Error: Continue*.
-		const going = slotsOf(batches).filter((slot) => !hasOutcome(slot));
+		const going = state.batches.flat().filter((slot) => !hasOutcome(slot));
 		failSlots(context, going, error);
 		return emit(context, state);
 	} finally {
@@ -91,11 +82,11 @@ export async function runAgent(
 	}
 }
 
-/** Whether n8n runs the node again with the items of an earlier run: *Retry On Fail*, or after connected tool nodes. */
-function isRepeated(context: IExecuteFunctions, { arrivals }: AgentState): boolean {
-	const source = JSON.stringify(sourceOf(context));
-	const isKnown = arrivals.some((arrival) => JSON.stringify(arrival) === source);
-	return context.getExecuteData().metadata?.nodeWasResumed === true || isKnown;
+/** Whether n8n runs the node again with the items of its last run: *Retry On Fail*, or after connected tool nodes. */
+function isRepeated(context: IExecuteFunctions, { arrivals, source }: AgentState): boolean {
+	const isSame = JSON.stringify(sourceOf(context)) === JSON.stringify(source);
+	const { metadata } = context.getExecuteData();
+	return metadata?.nodeWasResumed === true || (arrivals > 0 && isSame);
 }
 
 /**
@@ -103,26 +94,23 @@ function isRepeated(context: IExecuteFunctions, { arrivals }: AgentState): boole
  *
  * @throws NodeApiError or NodeOperationError unless the node continues on errors; then the conversation has a failure.
  */
-async function ask(
-	context: IExecuteFunctions,
-	batch: Batch,
-	slot: ConversationSlot,
-): Promise<void> {
+async function ask(context: IExecuteFunctions, slot: ConversationSlot): Promise<void> {
 	const run = openedRun(context);
-	const settings = batch.settings!;
-	const conversation = slot.conversation!;
-	const { tools = [], fallbacks, format } = slot;
+	const asking = slot as Required<ConversationSlot>;
+	const { request, tools, conversation, options } = asking;
 	const send = async (sendText?: SendText) => {
 		for (const { name, failed } of endedCalls(conversation)) {
 			const status = failed === true ? 'failed' : 'success';
 			sendText?.(toChatNotice(progressLine({ type: 'tool_calls', tool: name, status })));
 		}
-		const later = conversation.rounds === 0 ? {} : laterToolChoice(slot.request!);
+		const later = conversation.rounds === 0 ? {} : laterToolChoice(request);
 		const toolFields = tools.length === 0 ? { tool_choice: undefined } : { tools, ...later };
-		const request = { ...slot.request, ...toolFields, messages: conversation.messages };
-		const options = { ...settings, format, fallbacks, sendText };
-		const completion = judge(await askForReply(run, request, 'agent', options), 'agent');
-		const next = applyReply(conversation, completion, tools, settings.options);
+		const sent = { ...request, ...toolFields, messages: conversation.messages };
+		const completion = judge(
+			await askForReply(run, sent, 'agent', { ...asking, sendText }),
+			'agent',
+		);
+		const next = applyReply(conversation, completion, tools, options);
 		for (const { name } of openCalls(next)) {
 			const line = progressLine({ type: 'tool_start', tool: name, offset_ms: 0 });
 			sendText?.(toChatNotice(line));
@@ -132,7 +120,7 @@ async function ask(
 		const keep = async (ended: Conversation) => {
 			await remember(run, slot.memory, ended);
 		};
-		const reply = { ...slot, options: settings.options, conversation: next, keep, sendText };
+		const reply = { ...asking, conversation: next, keep, sendText };
 		if (phase.kind === 'answered')
 			slot.answer = await finishReply(run, completion, 'agent', reply);
 		else if (phase.kind === 'stopped') await keep(next);

@@ -21,7 +21,7 @@ import { itemsAt, keyOf, sourcesOf, toRefs, type RunRef } from '../shared/engine
 import { FOREIGN, LOOP } from '../shared/engine/workflow';
 import type { Arrival } from './arrival';
 import type { Call } from './state';
-import { ENVELOPE } from './tools';
+import { ENVELOPE } from './properties';
 
 /** The types of the fields of an envelope: a tool's own field of this name may have some of them. */
 const TYPES = { id: 'string', tool: 'string', round: 'number', conversation: 'number' } as const;
@@ -86,22 +86,20 @@ export function matchItems(arrival: Arrival, open: readonly Call[]): Match[] {
 
 /** The ways back from an arrival, and the calls on them. */
 function waysOf({ runs, nodes, name, isOwn, source }: Arrival, open: readonly Call[]) {
-	const isEnd = (ref: RunRef) => ref.node === name || toRefs(sourcesOf(runs, ref)).length === 0;
+	const isEnd = (ref: RunRef) => ref.node === name || sourcesOf(runs, ref).length === 0;
 	const sent = (ref: RunRef) => ref.node === name && isOwn(ref.output);
-	const exact = walk(toRefs([source]), (ref) =>
-		ref.node === name ? [] : toRefs(sourcesOf(runs, ref)),
-	);
+	const exact = walk(toRefs(source), (ref) => (ref.node === name ? [] : sourcesOf(runs, ref)));
 	const keeps = ({ node }: RunRef) =>
 		node !== name && [LOOP, nodes[name]?.type].includes(nodes[node]?.type);
 	const all = walk(exact, (ref) => {
 		if (ref.node === name) return [];
 		const ran = (runs[ref.node] ?? []).slice(keeps(ref) ? 0 : ref.run, ref.run + 1);
-		return ran.flatMap((run) => toRefs(run.source));
+		return ran.flatMap((run) => run.source.flatMap(toRefs));
 	});
 	const byPlace = new Map(open.map((call) => [call.record.place, call]));
 	const between = all.filter((ref) => ref.node !== name);
 	const received = (ref: RunRef) =>
-		toRefs(sourcesOf(runs, ref)).flatMap((each) => itemsAt(runs, each) ?? []);
+		sourcesOf(runs, ref).flatMap((each) => itemsAt(runs, each) ?? []);
 	return {
 		/** The calls that have left the node on the ways; those that are open with their record. */
 		calls: all.filter(sent).flatMap((ref) =>

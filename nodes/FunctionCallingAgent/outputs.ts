@@ -7,17 +7,16 @@ import { counted } from '../client/values';
 import { hintMissingFiles } from '../shared/files/download';
 import { forVisitors } from '../shared/chat/chatStream';
 import { leave, leftIn, takeBack } from '../shared/engine/rest';
-import { runDataOf, runIndexOf, triesOf } from '../shared/engine/nodeRun';
+import { runDataOf, runIndexOf } from '../shared/engine/nodeRun';
 import { ranBehind } from '../shared/engine/runs';
 import { isConnected, workflowOf } from '../shared/engine/workflow';
 import { FIRST_TOOL } from '../shared/run/toolCall';
 import { openedRun } from '../shared/run/run';
-import { ANSWER, isStepInBranch, readDrawing, STOPPED, wholeRun } from './drawing';
+import { ANSWER, isStepInBranch, STOPPED, wholeRun } from './drawing';
 import { placeOf, toCallJson } from './matching';
 import {
 	branchCalls,
 	dueCalls,
-	slotsOf,
 	stepOf,
 	type AgentState,
 	type Call,
@@ -47,12 +46,13 @@ const UNSEEN = ['Conversations left through', 'which has no connection'] as cons
  * along with the arguments.
  */
 export function requestToolNodes(state: AgentState): EngineRequest | undefined {
-	const pending = dueCalls(state).flat();
-	const calls = pending.filter(({ slot, record }) => Object.hasOwn(slot.toolNodes!, record.name));
+	const calls = dueCalls(state)
+		.flat()
+		.filter(({ slot, record }) => Object.hasOwn(slot.toolNodes!, record.name));
 	const actions = calls.map((call) => {
 		const { slot, record } = call;
 		const { nodeName, ...tool } = slot.toolNodes![record.name]!;
-		const isFirstRun = slot.arrival === state.arrivals.length;
+		const isFirstRun = slot.arrival === state.arrivals;
 		start(call);
 		return {
 			actionType: 'ExecutionNodeAction' as const,
@@ -86,34 +86,36 @@ export function emit(
 	state: AgentState,
 	again: readonly Call[] = [],
 ): INodeExecutionData[][] {
-	const counts = slotsOf(state.batches).map(({ toolOutputs = 0 }) => toolOutputs);
+	const run = openedRun(context);
+	const counts = state.batches.flat().map(({ toolOutputs = 0 }) => toolOutputs);
 	const length = FIRST_TOOL + Math.max(0, ...counts);
 	const outputs = Array.from({ length }, (): INodeExecutionData[] => []);
 	const next = dueCalls(state).flatMap((calls) =>
-		calls[0]?.batch.settings?.options.runCalls === 'allAtOnce' ? calls : calls.slice(0, 1),
+		calls[0]?.slot.options!.runCalls === 'allAtOnce' ? calls : calls.slice(0, 1),
 	);
 	const called = [...again, ...next];
 	// n8n makes values for all expressions first, which takes a fifth of the round.
-	const run = runIndexOf(context) ?? Number(context.getWorkflowDataProxy(0).$runIndex);
+	const index = runIndexOf(context) ?? Number(context.getWorkflowDataProxy(0).$runIndex);
 	for (const call of called) {
 		const { slot, record } = call;
 		const tool = slot.tools!.findIndex(({ function: { name } }) => name === record.name);
 		const output = FIRST_TOOL + Math.min(tool, slot.toolOutputs! - 1);
-		start(call, placeOf({ run, output, item: outputs[output]!.length }));
+		start(call, placeOf({ run: index, output, item: outputs[output]!.length }));
 		outputs[output]!.push({ json: toCallJson(call), pairedItem: linkToOrigin(slot) });
 	}
 
 	// Failures never leave together with tool calls: *Retry On Fail* would run the node again and repeat the calls.
 	const isDue = (slot: ConversationSlot) =>
 		hasOutcome(slot) && (called.length === 0 || slot.failure === undefined);
-	const due = state.batches.filter(({ slots }) => slots.every(isDue));
-	const hasErrorOutput = context.getNode().onError === 'continueErrorOutput';
-	for (const slot of slotsOf(due)) {
+	const due = state.batches.filter((slots) => slots.every(isDue));
+	const ended = due.flat();
+	const hasErrorOutput = run.node.onError === 'continueErrorOutput';
+	for (const slot of ended) {
 		const { output, json, binary } = outcomeOf(slot);
 		const files = { ...slot.files, ...binary };
 		// n8n adds the fields of the linked item to a failure, but looks for that item only in the input of this run, and
 		// stops the execution when the item came in with an earlier run. It skips that step for a link that is a number.
-		const isLost = hasErrorOutput && slot.failure && slot.arrival !== state.arrivals.length;
+		const isLost = hasErrorOutput && slot.failure && slot.arrival !== state.arrivals;
 		outputs[output]!.push({
 			json,
 			...(Object.keys(files).length === 0 ? {} : { binary: files }),
@@ -123,31 +125,25 @@ export function emit(
 
 	// n8n discards the outputs and runs the node again if the first item is an error, until the tries are used up.
 	const hasFailed = outputs[ANSWER]![0]?.json['error'] !== undefined;
-	if (hasFailed && state.retries + 1 < triesOf(context)) {
-		state.retries += 1;
-		for (const slot of slotsOf(due)) {
+	if (hasFailed && run.isTriedAgain) {
+		for (const slot of ended) {
 			// Failed requests are sent again; everything else stays as it is.
 			if (slot.conversation?.phase.kind === 'asking') delete slot.failure;
 		}
 	} else state.batches = state.batches.filter((batch) => !due.includes(batch));
 
-	const stopped = slotsOf(due).filter((slot) => stepOf(slot) === 'stopped');
+	const stopped = ended.filter((slot) => stepOf(slot) === 'stopped');
 	const isUnseen = stopped.length > 0 && !isConnected(context, STOPPED);
-	if (isUnseen) openedRun(context).hint(UNSEEN.join(' Stopped, '));
-	const hasLostErrors = hasErrorOutput && slotsOf(due).some(({ failure }) => failure);
-	if (
-		hasLostErrors &&
-		!isConnected(context, readDrawing(context).errorOutputOf(context.getNode()))
-	)
-		openedRun(context).hint(UNSEEN.join(' Error, '));
-	const isRead = openedRun(context).reader === 'visitor' && !isConnected(context, ANSWER);
-	const isLost = isUnseen && !isRead && !context.continueOnFail();
-	if (isLost) state.lost = [...state.lost, ...stopped];
+	if (isUnseen) run.hint(UNSEEN.join(' Stopped, '));
+	const hasErrors = hasErrorOutput && ended.some(({ failure }) => failure);
+	if (hasErrors && !isConnected(context, context.getNodeOutputs().length - 1))
+		run.hint(UNSEEN.join(' Error, '));
+	const isRead = () => run.reader === 'visitor' && !isConnected(context, ANSWER);
+	if (isUnseen && !isRead() && !context.continueOnFail())
+		state.lost = [...state.lost, ...stopped];
 	planEnd(context, state, called.length > 0);
-	hintMissingFiles(openedRun(context), outputs.flat(), 'media');
-	return outputs.map((items, output) =>
-		output < FIRST_TOOL ? forVisitors(openedRun(context), items) : items,
-	);
+	hintMissingFiles(run, outputs.flat(), 'media');
+	return outputs.map((items, output) => (output < FIRST_TOOL ? forVisitors(run, items) : items));
 }
 
 /**
@@ -159,6 +155,7 @@ export function emit(
  * @param calledNow Whether this run has sent calls out.
  */
 function planEnd(context: IExecuteFunctions, state: AgentState, calledNow: boolean): void {
+	const run = openedRun(context);
 	const isStep = isStepInBranch(context);
 	const calls = branchCalls(state);
 	const tools = toolsOf(calls);
@@ -166,13 +163,11 @@ function planEnd(context: IExecuteFunctions, state: AgentState, calledNow: boole
 		const step = isStep
 			? `. "Execute step" ends here. ${wholeRun(workflowOf(context).nodes)}`
 			: '';
-		openedRun(context).hint(`Waiting for ${tools.join(', ')}${step}`, 'info');
+		run.hint(`Waiting for ${tools.join(', ')}${step}`, 'info');
 	}
 
 	takeBack(context);
-	const ends = [openEnd(isStep ? [] : calls), stoppedEnd(state.lost)].filter(
-		(end) => end !== undefined,
-	);
+	const ends = [...openEnd(isStep ? [] : calls), ...stoppedEnd(state.lost)];
 	if (ends.length > 0) {
 		const message = ends.map((end) => end.message).join('. ');
 		const advice = ends.map((end) => end.advice as Advice);
@@ -181,26 +176,28 @@ function planEnd(context: IExecuteFunctions, state: AgentState, calledNow: boole
 		leave(context, [...context.getInputData().keys()], { error, retry, open: tools });
 	}
 	const missing = new Set([...tools, ...leftIn(context).flatMap(({ open = [] }) => open)]);
-	const { customData } = context as Partial<IExecuteFunctions>;
-	if (missing.size > 0 || customData?.get(OPEN_CALLS) !== undefined)
-		openedRun(context).setCustomData(OPEN_CALLS, [...missing].join(', ') || 'none');
+	const wasMissing = () =>
+		(context as Partial<IExecuteFunctions>).customData?.get(OPEN_CALLS) !== undefined;
+	if (missing.size > 0 || wasMissing())
+		run.setCustomData(OPEN_CALLS, [...missing].join(', ') || 'none');
 }
 
 /** The end of an execution in which tool calls are open. */
 function openEnd(calls: readonly Call[]) {
-	if (calls.length === 0) return undefined;
+	if (calls.length === 0) return [];
 	const names = toolsOf(calls);
 	const tools = `${names.length === 1 ? 'Tool' : 'Tools'} ${names.join(', ')}`;
-	return {
+	const end = {
 		message: `${tools} returned no item for ${counted(calls.length, 'call')}`,
 		advice: 'The branch has ended before it reached this node again. Switch on Always Output Data in the settings of its last node, connect every output of its nodes, error outputs as well, and let no Merge wait for two ways of which only one has items',
 		retry: 'Retry sends these calls out again, and asks the model for nothing twice',
 	};
+	return [end];
 }
 
 /** Which nodes have run in the branches of these calls, for the error of the end. */
 export function toBranchText(context: IExecuteFunctions, calls: readonly Call[]): string {
-	const { name } = context.getNode();
+	const { name } = openedRun(context).node;
 	const places = new Map(calls.map(({ record }) => [record.name, record.place!.split('/')]));
 	const texts = [...places].map(([tool, [run, output]]) => {
 		const start = { node: name, run: Number(run), output: Number(output) };
@@ -212,13 +209,14 @@ export function toBranchText(context: IExecuteFunctions, calls: readonly Call[])
 
 /** The end of an execution in which conversations were lost at Stopped. */
 function stoppedEnd(lost: readonly ConversationSlot[]) {
-	if (lost.length === 0) return undefined;
+	if (lost.length === 0) return [];
 	const reasons = new Set(lost.map((slot) => String(outcomeOf(slot).json['reason'])));
-	return {
+	const end = {
 		message: `Stopped has no connection, and ${counted(lost.length, 'conversation')} left through it`,
 		advice: `Connect it, or prevent what has stopped them (${[...reasons].join(', ')}): raise Maximum Rounds or Maximum Tool Calls under Options, or ask for less at once`,
 		retry: 'With Stopped connected, a Retry with the currently saved workflow sends them out again, free of charge',
 	};
+	return [end];
 }
 
 function toolsOf(calls: readonly Call[]): string[] {
@@ -262,5 +260,5 @@ function linkToOrigin({ source, item }: ConversationSlot) {
 
 /** Index of the input item of this run that is a result of a conversation. */
 function returnedItem({ arrivals }: AgentState, { returned }: ConversationSlot): number {
-	return returned?.arrival === arrivals.length ? returned.item : NO_ITEM;
+	return returned?.arrival === arrivals ? returned.item : NO_ITEM;
 }

@@ -13,9 +13,8 @@ import { isSingleOutput } from '../shared/run/toolCall';
 import { failureJson, shownText, toNodeError } from '../shared/run/nodeErrors';
 import { openedRun } from '../shared/run/run';
 import { checkDrawings } from './drawing';
-import { agentForm } from './properties';
-import { checkReturns, MAX_RETURNS } from './returns';
-import { readTools } from './tools';
+import { agentForm, readTools } from './properties';
+import { checkReturns, MAX_RETURNS } from './arrival';
 
 const NO_TOOLS =
 	'This agent has no tool, so it only answers. Add tools, or use Chat Completion, which does the same';
@@ -25,27 +24,15 @@ const NO_TOOLS =
  * batches. n8n saves it with the execution, so it is JSON.
  */
 export interface AgentState {
-	batches: Batch[];
-	/** The sources whose items have been read: *Retry On Fail* runs the node again with the items of the last one. */
-	readonly arrivals: (ISourceData | null)[];
+	/** The conversations under way, together with those of the items that reached the node with theirs. */
+	batches: (readonly ConversationSlot[])[];
+	/** Number of arrivals so far, and the source of the last one: *Retry On Fail* runs the node again with its items. */
+	arrivals: number;
+	source?: ISourceData | null;
 	/** Number of conversations so far. */
 	conversations: number;
-	/** How often *Retry On Fail* has repeated this run of the node. */
-	retries: number;
 	/** The conversations that have left through Stopped where nothing takes them: in a Retry they leave once more. */
 	lost: readonly ConversationSlot[];
-}
-
-type FormValues = ReturnType<typeof agentForm.read>;
-
-/** The conversations of the items that reached the node together. */
-export interface Batch {
-	/**
-	 * Read once when it begins: in later runs of the node the input items differ. n8n evaluates them for its first item, and
-	 * they apply to all. Undefined if they are invalid: then every conversation has failed.
-	 */
-	readonly settings: Pick<FormValues, 'options' | 'streaming'> | undefined;
-	readonly slots: readonly ConversationSlot[];
 }
 
 /** A conversation, with the fields of its item, which are missing if they are invalid. */
@@ -67,9 +54,8 @@ export interface ConversationSlot extends Partial<Awaited<ReturnType<typeof read
 	failure?: INodeExecutionData['json'];
 }
 
-/** A tool call without a result, and where it belongs. */
+/** A tool call without a result, and its conversation. */
 export interface Call {
-	readonly batch: Batch;
 	readonly slot: ConversationSlot;
 	readonly record: CallRecord;
 }
@@ -87,13 +73,13 @@ export async function beginBatch(
 	context: IExecuteFunctions,
 	slots: readonly ConversationSlot[],
 	returns: number,
-): Promise<Batch> {
+): Promise<void> {
+	const run = openedRun(context);
 	try {
 		// Before the fields: without a credential all of them fail.
-		openedRun(context).service();
-		const values = agentForm.read(context, slots[0]!.item);
-		const { options, streaming } = values;
-		const settings = { options, streaming };
+		run.service();
+		// An invalid option fails all of them.
+		agentForm.read(context, slots[0]!.item);
 		checkReturns(returns);
 		const toolNodes = await readToolNodes(context);
 		for (const slot of slots) {
@@ -101,18 +87,18 @@ export async function beginBatch(
 			if ('value' in fields) Object.assign(slot, fields.value);
 			else failSlots(context, [slot], fields.error);
 		}
-		if (slots.every(({ tools }) => tools?.length === 0)) openedRun(context).hint(NO_TOOLS);
-		const needsBranches = slots.some(({ toolOutputs = 0 }) => toolOutputs > 0);
-		checkDrawings(context, needsBranches);
-		return { settings, slots };
+		if (slots.every(({ tools }) => tools?.length === 0)) run.hint(NO_TOOLS);
+		checkDrawings(
+			context,
+			slots.some(({ toolOutputs = 0 }) => toolOutputs > 0),
+		);
 	} catch (error) {
 		// With *On Error: Continue* the error of too many returns comes out once.
 		if (returns > 0 && returns !== MAX_RETURNS + 1) {
 			stopOnError(context);
-			throw toNodeError(openedRun(context), error, slots[0]!.item);
+			throw toNodeError(run, error, slots[0]!.item);
 		}
 		failSlots(context, slots, error);
-		return { settings: undefined, slots };
 	}
 }
 
@@ -120,13 +106,15 @@ export async function beginBatch(
 async function readSlot(context: IExecuteFunctions, item: number, toolNodes: ToolNodes) {
 	const { declarations, nodes } = toolNodes;
 	const values = agentForm.read(context, item);
-	const { output } = values;
+	const { output, options, streaming } = values;
 	const own = readTools(values, toolNodes);
 	const key = memoryKeyOf(openedRun(context), item, values);
 	const { asked, ...question } = readQuestion(openedRun(context), item, values);
 	return {
 		...question,
-		...(await recall(openedRun(context), key, values.options.memoryMessages, asked)),
+		...(await recall(openedRun(context), key, options.memoryMessages, asked)),
+		options,
+		streaming,
 		/** The fields of the item, for the expressions of connected tool nodes; empty if there are none. */
 		json: declarations.length > 0 ? context.getInputData()[item]!.json : {},
 		/** Those that run in branches, then those of the connected tool nodes. */
@@ -175,35 +163,28 @@ export function stepOf({ failure, conversation }: ConversationSlot) {
 	return failure === undefined ? conversation?.phase.kind : 'failed';
 }
 
-/** The conversations of batches or calls. */
-export function slotsOf(parts: readonly (Batch | Call)[]): ConversationSlot[] {
-	return parts.flatMap((part) => ('slots' in part ? part.slots : part.slot));
-}
-
 /** The tool calls without a result, in the order of the conversations. Those of failed ones never get any. */
-export function pendingCalls(batches: readonly Batch[]): Call[] {
-	return batches.flatMap((batch) => {
-		const calling = batch.slots.filter((slot) => stepOf(slot) === 'calling');
-		return calling.flatMap((slot) =>
-			openCalls(slot.conversation!).map((record) => ({ batch, slot, record })),
-		);
-	});
+export function pendingCalls(slots: readonly ConversationSlot[]): Call[] {
+	const calling = slots.filter((slot) => stepOf(slot) === 'calling');
+	return calling.flatMap((slot) =>
+		openCalls(slot.conversation!).map((record) => ({ slot, record })),
+	);
 }
 
 /** The pending calls that have left the node through an output, and wait for their result. */
 export function branchCalls({ batches }: AgentState): Call[] {
-	return pendingCalls(batches).filter(({ record }) => record.place !== undefined);
+	return pendingCalls(batches.flat()).filter(({ record }) => record.place !== undefined);
 }
 
 /** The pending calls of the batches that have none out, so that they can continue. */
 export function dueCalls({ batches }: AgentState): Call[][] {
 	return batches
-		.map((batch) => pendingCalls([batch]))
+		.map(pendingCalls)
 		.filter((calls) => calls.every(({ record }) => record.startedAtMs === undefined));
 }
 
-/** The conversations that ask the model next: none while a call of the batch is pending. */
-export function askingSlots(batch: Batch): ConversationSlot[] {
-	const isFree = pendingCalls([batch]).length === 0;
-	return batch.slots.filter((slot) => isFree && stepOf(slot) === 'asking');
+/** The conversations of a batch that ask the model next: none while a call of one is pending. */
+export function askingSlots(batch: readonly ConversationSlot[]): ConversationSlot[] {
+	const isFree = pendingCalls(batch).length === 0;
+	return batch.filter((slot) => isFree && stepOf(slot) === 'asking');
 }

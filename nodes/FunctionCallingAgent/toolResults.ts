@@ -6,21 +6,19 @@ import type { JsonObject } from '../client/json';
 import { counted } from '../client/values';
 import { DEBUG_FIELDS, STACK, toErrorText, withoutKeys } from '../shared/run/errorText';
 import { openedRun } from '../shared/run/run';
-import { arrivalOf } from './arrival';
+import { arrivalOf, countReturns } from './arrival';
 import { envelopeOf, matchItems, type Match } from './matching';
 import { actionId } from './outputs';
-import { countReturns } from './returns';
 import {
 	beginBatch,
 	branchCalls,
 	failSlots,
 	pendingCalls,
-	slotsOf,
 	type AgentState,
 	type Call,
 	type ConversationSlot,
 } from './state';
-import { ENVELOPE } from './tools';
+import { ENVELOPE } from './properties';
 
 const LOST = 'came back without the link to their tool call';
 const KEEP =
@@ -36,14 +34,14 @@ const SAME = 'The result is the arguments of the call: no node has changed them 
 export async function receive(context: IExecuteFunctions, state: AgentState): Promise<void> {
 	const arrived = arrivalOf(context);
 	const { source, items } = arrived;
-	const arrival = state.arrivals.length + 1;
+	const arrival = state.arrivals + 1;
 	const open = branchCalls(state);
 	const matches = matchItems(arrived, open);
 	const lost = matches.filter(({ kind }) => kind === 'lost');
 	if (lost.length > 0) {
 		const where = `${LOST} (from ${source?.previousNode})`;
 		const error = new InputError('Tool results', where, KEEP);
-		const failing = slotsOf(lost.flatMap(({ calls }) => calls));
+		const failing = lost.flatMap(({ calls }) => calls.map(({ slot }) => slot));
 		if (failing.length === 0) throw error;
 		failSlots(context, failing, error);
 	}
@@ -66,9 +64,11 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 		if (kind !== 'question' || item >= context.getInputData().length) return [];
 		return [{ number: state.conversations++, source, arrival, item, files: {} }];
 	});
-	if (slots.length > 0)
-		state.batches.push(await beginBatch(context, slots, countReturns(arrived)));
-	state.arrivals.push(source);
+	if (slots.length > 0) {
+		await beginBatch(context, slots, countReturns(arrived));
+		state.batches.push(slots);
+	}
+	Object.assign(state, { arrivals: arrival, source });
 	const late = matches.filter(({ kind }) => kind === 'late').length;
 	const text = `${counted(late, 'item')} came after the result of the tool call, and had no effect. To return all items of a branch with several ends, join the ends with a Merge.`;
 	if (late > 0) openedRun(context).hint(text, 'info');
@@ -76,7 +76,7 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 
 /** Applies the results of connected tool nodes. When n8n retries the node it sends the same results again: no effect. */
 export function applyToolResponses({ batches }: AgentState, response: EngineResponse): void {
-	const pending = new Map(pendingCalls(batches).map((call) => [actionId(call), call]));
+	const pending = new Map(pendingCalls(batches.flat()).map((call) => [actionId(call), call]));
 	for (const { action, data } of response.actionResponses) {
 		const call = pending.get(action.id);
 		if (call === undefined) continue;

@@ -12,6 +12,7 @@ export const NEEDS_NOTHING: Readonly<Record<string, string>> = {
 	internalsOf: 'gives what the others read',
 	keyOf: 'is a text',
 	missing: 'is an error',
+	nodeOf: 'asks n8n where it has to',
 	...{ sleepSlice: 'uses what n8n documents', eventLoopTurn: 'uses what n8n documents' },
 	n8nClock: 'uses what n8n documents',
 	...{ PAGE: 'is a number', oneOf: 'is a value', theseRows: 'is a value' },

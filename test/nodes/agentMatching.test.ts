@@ -14,7 +14,6 @@ import {
 import type { Arrival } from '../../nodes/FunctionCallingAgent/arrival';
 import { matchItems } from '../../nodes/FunctionCallingAgent/matching';
 import type { Call } from '../../nodes/FunctionCallingAgent/state';
-import { toRef } from '../../nodes/shared/engine/runs';
 
 const AGENT = 'Agent';
 const TYPE = 'n8n-nodes-agent-video.functionCallingAgent';
@@ -95,7 +94,7 @@ function matched(runs: readonly Run[], open: string) {
 	const arrival: Arrival = {
 		...{ runs: runData, source, name: AGENT, nodes: workflow.nodes },
 		isOwn: (output) => output >= 2,
-		items: runData[last]!.at(-1)!.data!['main']![toRef(source).output]!,
+		items: runData[last]!.at(-1)!.data!['main']![source.previousNodeOutput!]!,
 		linkedItem: (node, index) => {
 			try {
 				const { $getPairedItem } = proxy.getDataProxy();

@@ -8,7 +8,7 @@ import type { Run } from '../../nodes/shared/run/run';
 function strict<T extends object>(members: Partial<T>): T {
 	return new Proxy(members as T, {
 		get: (target, name) => {
-			if (name === 'runExecutionData' || name in target)
+			if (name === 'runExecutionData' || name === 'node' || name in target)
 				return Reflect.get(target, name) as unknown;
 			throw new Error(`Unexpected use of ${String(name)}`);
 		},

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, ISourceData, ISupplyDataFunctions, ITaskData } from 'n8n-workflow';
 
-import { internalsOf, missing } from './internals';
+import { internalsOf, missing, nodeOf } from './internals';
 import { workflowOf } from './workflow';
 
 /**
@@ -30,7 +30,7 @@ export function runIndexOf(context: object): number | undefined {
  * Without it: invented runs count as runs, so that a retry may not recognize a turn of a conversation.
  */
 export function runsOf(context: IExecuteFunctions): readonly ITaskData[] {
-	const runs = runDataOf(context)?.[context.getNode().name] ?? [];
+	const runs = runDataOf(context)?.[nodeOf(context).name] ?? [];
 	return runs.filter(({ data, executionStatus }) => {
 		const [item] = data?.['main']?.[0] ?? [];
 		const isInvented = item?.json['isArtificialRecoveredEventItem'] === true;
@@ -59,7 +59,7 @@ export function sourceOf(context: IExecuteFunctions): ISourceData | null {
  * Without it: a tool answers as an ordinary node: with all fields, and with an error where a video fails.
  */
 export function isToolRun(context: Pick<IExecuteFunctions, 'getNode'>): boolean {
-	return context.getNode().type.endsWith('Tool');
+	return nodeOf(context).type.endsWith('Tool');
 }
 
 /**
@@ -103,32 +103,22 @@ export function stopOnError(context: IExecuteFunctions): void {
 	context.continueOnFail = () => false;
 }
 
-/**
- * How often n8n runs the node until it succeeds. It takes 0 for the default.
- *
- * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (getRetryParams)
- * Without it: 1; each try then ends as if it was the last one.
- */
-export function triesOf(context: IExecuteFunctions): number {
-	const { retryOnFail, maxTries = 0 } = context.getNode();
-	return retryOnFail === true ? Math.min(5, Math.max(2, maxTries || 3)) : 1;
-}
-
 /** The tries of a run, by the entry of the engine. */
 const tries = new WeakMap<object, Set<object>>();
 
 /**
  * Whether n8n tries this run again if it fails. Ask it in each try, as often as you like. The entry of the engine is the same for
- * all tries; n8n makes the helpers again for each.
+ * all tries; n8n makes the helpers again for each. It takes 0 tries for the default.
  *
- * n8n 2.41.1, n8n-core/dist/execution-engine/node-execution-context/execute-context.js
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (getRetryParams), node-execution-context/execute-context.js
  * Without it: true in each try; what is kept for the next one stays until the execution ends.
  */
 export function isTriedAgain(context: IExecuteFunctions): boolean {
 	const data = context.getExecuteData();
 	const begun = (tries.get(data) ?? new Set()).add(context.helpers);
 	tries.set(data, begun);
-	return begun.size < triesOf(context);
+	const { retryOnFail, maxTries = 0 } = nodeOf(context);
+	return retryOnFail === true && begun.size < Math.min(5, Math.max(2, maxTries || 3));
 }
 
 /** State of a node that n8n's own Agents run: they have no execution, and call it once. */

@@ -2,7 +2,7 @@ import type { IExecuteData, IExecuteFunctions, INodeExecutionData } from 'n8n-wo
 
 import { fromSaved, type SavedError, type ServiceError } from '../../client/errors';
 import { shorten } from '../../client/json';
-import { internalsOf } from './internals';
+import { internalsOf, nodeOf } from './internals';
 import { LOOP } from './workflow';
 import { isToolRun, runsOf } from './nodeRun';
 import { canPlanRuns, stackOf, startWaitingNode } from './stack';
@@ -78,7 +78,7 @@ export function canLeave(context: IExecuteFunctions): boolean {
 	const { runExecutionData, workflow } = internalsOf(context);
 	if (context.continueOnFail() || isToolRun(context) || !canPlanRuns(context)) return false;
 	if (runExecutionData?.parentExecution?.shouldResume === true) return false;
-	const { name: own, parameters } = context.getNode();
+	const { name: own, parameters } = nodeOf(context);
 	if (BY_INDEX.test(JSON.stringify(parameters))) return false;
 	// By names: a connection may lead from a node that has been removed.
 	const before = workflow?.getParentNodes?.(own) ?? [];
@@ -104,9 +104,9 @@ export function leave(context: IExecuteFunctions, items: readonly number[], said
 	const mark: Mark = {
 		...said,
 		execution: context.getExecutionId(),
-		places: items.map((item) => placeOfItem(context, item)),
+		places: items.map(placesOf(context)),
 	};
-	const node = context.getNode();
+	const node = nodeOf(context);
 	const entry: IExecuteData = {
 		node,
 		data: { main: [items.map((item) => input[item]!)] },
@@ -139,8 +139,8 @@ export function leftIn(context: IExecuteFunctions): readonly RestError[] {
 /** Takes back what this node has left in this execution. */
 export function takeBack(context: IExecuteFunctions): void {
 	const stack = stackOf(context) ?? [];
-	const isOwn = (each: IExecuteData) =>
-		each.node.name === context.getNode().name && isEnd(context)(each);
+	const { name } = nodeOf(context);
+	const isOwn = (each: IExecuteData) => each.node.name === name && isEnd(context)(each);
 	for (let at = stack.findIndex(isOwn); at >= 0; at = stack.findIndex(isOwn)) stack.splice(at, 1);
 }
 
@@ -177,10 +177,16 @@ export function restOf(context: IExecuteFunctions): Rest {
 	return { kind: 'end', error, note: notes.join('. '), own: fromSaved(mark.error) };
 }
 
+/** The places by which the ledger knows the items of this run. */
+function placesOf(context: IExecuteFunctions): (item: number) => Place {
+	const mark = markOf(context.getExecuteData());
+	const run = runsOf(context).length;
+	return (item) => mark?.places[item] ?? { run, item };
+}
+
 /** The place by which the ledger knows an item of this run. */
 export function placeOfItem(context: IExecuteFunctions, item: number): Place {
-	const mark = markOf(context.getExecuteData());
-	return mark?.places[item] ?? { run: runsOf(context).length, item };
+	return placesOf(context)(item);
 }
 
 /** The items of an output, linked to the places of the items that they come from. */
@@ -188,11 +194,12 @@ export function linkedToPlaces(
 	context: IExecuteFunctions,
 	items: readonly INodeExecutionData[],
 ): INodeExecutionData[] {
+	const placeOf = placesOf(context);
 	return items.map(({ pairedItem, ...item }) => {
 		const from = (pairedItem as { readonly item: number } | undefined)?.item;
 		return from === undefined
 			? { ...item }
-			: { ...item, pairedItem: { item: placeOfItem(context, from).item } };
+			: { ...item, pairedItem: { item: placeOf(from).item } };
 	});
 }
 

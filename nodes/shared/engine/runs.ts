@@ -18,34 +18,25 @@ export function itemsAt(runs: IRunData, { node, run, output }: RunRef) {
 }
 
 /**
- * The runs that a run received its items from.
+ * The outputs of runs that a run received its items from.
  *
  * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (runData)
  * Without it: none; Agent with Tools takes each item for a question.
  */
-export function sourcesOf(runs: IRunData, { node, run }: RunRef): readonly (ISourceData | null)[] {
-	return runs[node]?.[run]?.source ?? [];
+export function sourcesOf(runs: IRunData, { node, run }: RunRef): RunRef[] {
+	return (runs[node]?.[run]?.source ?? []).flatMap(toRefs);
 }
 
 /**
- * The outputs of runs that sources name.
- *
- * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (runData)
- * Without it: none, where a source has another shape.
- */
-export function toRefs(sources: readonly (ISourceData | null)[]): RunRef[] {
-	return sources.flatMap((source) => (source === null ? [] : toRef(source)));
-}
-
-/**
- * The output of a run that a source names.
+ * The output of a run that a source names; none where there is no source.
  *
  * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (runData)
  * Without it: it names no node, and what is looked for there is missing.
  */
-export function toRef(source: ISourceData): RunRef {
+export function toRefs(source: ISourceData | null): RunRef[] {
+	if (source === null) return [];
 	const { previousNode: node, previousNodeOutput = 0, previousNodeRun = 0 } = source;
-	return { node, run: previousNodeRun, output: previousNodeOutput };
+	return [{ node, run: previousNodeRun, output: previousNodeOutput }];
 }
 
 /** Names the output of a run. */
@@ -65,11 +56,13 @@ export function ranBehind(runs: IRunData, start: RunRef): Set<string> {
 	for (const ref of found.values())
 		for (const [node, ran] of Object.entries(runs))
 			for (const [run, { source }] of node === start.node ? [] : ran.entries()) {
-				const isNext = toRefs(source).some((from) =>
-					ref === start
-						? keyOf(from) === keyOf(ref)
-						: from.node === ref.node && from.run === ref.run,
-				);
+				const isNext = source
+					.flatMap(toRefs)
+					.some((from) =>
+						ref === start
+							? keyOf(from) === keyOf(ref)
+							: from.node === ref.node && from.run === ref.run,
+					);
 				if (isNext) found.set(keyOf({ node, run, output: 0 }), { node, run, output: 0 });
 			}
 	return new Set([...found.values()].slice(1).map(({ node }) => node));

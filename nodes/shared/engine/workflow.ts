@@ -1,6 +1,6 @@
 import type { IConnections, IExecuteFunctions, INode } from 'n8n-workflow';
 
-import { internalsOf } from './internals';
+import { internalsOf, nodeOf } from './internals';
 
 type Nodes = Readonly<Record<string, INode | undefined>>;
 
@@ -61,7 +61,7 @@ export function workflowOf(context: object) {
 export function isConnected(context: IExecuteFunctions, output: number): boolean {
 	const { connections, destination } = workflowOf(context);
 	if (connections === undefined || destination !== undefined) return true;
-	return (connections[context.getNode().name]?.['main']?.[output] ?? []).length > 0;
+	return (connections[nodeOf(context).name]?.['main']?.[output] ?? []).length > 0;
 }
 
 /**
@@ -72,7 +72,7 @@ export function isConnected(context: IExecuteFunctions, output: number): boolean
  */
 export function isFollowed(context: IExecuteFunctions): boolean {
 	const { connections } = internalsOf(context).additionalData?.hooks?.workflowData ?? {};
-	const wires = connections?.[context.getNode().name]?.['main'] ?? [];
+	const wires = connections?.[nodeOf(context).name]?.['main'] ?? [];
 	return connections === undefined || wires.some((each) => (each?.length ?? 0) > 0);
 }
 

@@ -178,7 +178,7 @@ export const ENGINE_POINTS: readonly Point[] = [
 		name: 'resultData.runData has the runs of other nodes, with source and pairedItem',
 		usedBy: [
 			...['runDataOf', 'runsOf', 'sourceOf', 'runIndexOf'],
-			...['itemsAt', 'sourcesOf', 'toRef', 'toRefs', 'ranBehind'],
+			...['itemsAt', 'sourcesOf', 'toRefs', 'ranBehind'],
 		],
 		observe: async (n8n) => {
 			let seen: unknown;
@@ -354,7 +354,7 @@ export const ENGINE_POINTS: readonly Point[] = [
 	{
 		n: 12,
 		name: 'with Retry On Fail a run is repeated whose first item has `error`',
-		usedBy: ['triesOf', 'isTriedAgain'],
+		usedBy: ['isTriedAgain'],
 		observe: async (n8n) => {
 			const retried = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
 			const outputs = [[item({ error: 'x' })], [item({ error_message: 'x' })]];
