@@ -9,7 +9,13 @@ import { readPair, type OwnModel } from '../client/video/models';
 
 import { videoRequest } from '../client/video/videoRequest';
 import { placeOfItem } from '../shared/engine/rest';
-import { binaryFile, fieldNames, hashOfFile, signedFileUrl } from '../shared/files/signedFileUrl';
+import {
+	binaryFile,
+	fieldNames,
+	hashOfFile,
+	signedFileUrl,
+	type FileEntry,
+} from '../shared/files/fileSource';
 import { unevaluatedText } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
 import type { Limit, Spent } from '../shared/durable/limit';
@@ -18,7 +24,6 @@ import { isToolRun } from '../shared/engine/nodeRun';
 
 import type { ValuesOf } from '../shared/form/form';
 import { toWantedFiles } from '../shared/wait/options';
-import type { FileEntry } from '../shared/files/fileSource';
 import type { videoFields } from './modelProperties';
 import { createVideoForm, readCreateOptions } from './properties';
 

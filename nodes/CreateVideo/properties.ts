@@ -27,7 +27,7 @@ import {
 	trimmed,
 	type Fields,
 } from '../shared/form/form';
-import { taskLedgerField } from '../shared/durable/ledgerOption';
+import { taskLedgerField } from '../shared/durable/taskTable';
 import { isToolRun } from '../shared/engine/nodeRun';
 import { checkKey, checkNotRounded, parseModel } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';

@@ -1,12 +1,14 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { emptyText, InputError } from '../client/errors';
-import { oneOf, onTable, type Condition, type Row } from '../shared/engine/dataTable';
+import { oneOf, onTable, PAGE, type Condition, type Row } from '../shared/engine/dataTable';
 import { deriveContext } from '../shared/engine/request';
+import { grouped } from '../shared/durable/call';
 import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/durable/taskTable';
 import { isOwn } from '../shared/run/credential';
 import { nodeState } from '../shared/run/nodeContext';
 import { openedRun, setRun } from '../shared/run/run';
+import { MANY, named } from '../shared/wait/record';
 import { waitForm } from './properties';
 
 /** A task that a run has taken from the task ledger. */
@@ -27,13 +29,6 @@ const OUTPUT_COLUMNS = [
 
 /** A run that has taken a task has this long to deliver it; then another run may take it. */
 const TAKEN_MS = 15 * 60_000;
-/** Maximum number of rows that a hint names. */
-const MAX_NAMED = 10;
-
-function named(all: readonly string[]): string {
-	const more = all.length > MAX_NAMED ? ' and others' : '';
-	return `${all.slice(0, MAX_NAMED).join(', ')}${more}`;
-}
 
 /**
  * Takes open tasks from the task ledger, those that no run has taken yet first. The tasks stay the same while the
@@ -124,6 +119,7 @@ async function takeRows(
 	const isNew = (row: Row) => isOwnTask(row) && takenAt(row) === '';
 	const rows = await onTable(context, TASK_TABLE, {
 		find: { all: isWanted },
+		first: Math.min(maximumTasks, PAGE),
 		isEnough: (read) => read.filter(isNew).length >= maximumTasks,
 	});
 	await mentionUnanswered(context, rows);
@@ -131,7 +127,7 @@ async function takeRows(
 	const others = hasTask.filter((row) => !isOwn(row, account)).map(taskIdOf);
 	if (others.length > 0)
 		hint(
-			`Open tasks of another API key or Base URL: ${named(others)}. To collect them with this one, clear account in their rows of the data table ${TASK_TABLE.name}`,
+			`Open tasks of another API key or Base URL: ${named(others, MANY)}. To collect them with this one, clear account in their rows of the data table ${TASK_TABLE.name}`,
 			'info',
 		);
 
@@ -171,14 +167,18 @@ async function takeFree(
 			const value = (row[name] ?? '') as string;
 			return value === '' ? [name, 'isEmpty'] : [name, 'eq', value];
 		});
-	// Equal rows are taken together, up to the last of them that was chosen.
-	const last = new Map(chosen.map((row) => [JSON.stringify(same(row)), row]));
+	// Equal rows are taken together, from the first to the last of them that was chosen.
+	const equal = grouped(chosen, (row) => JSON.stringify(same(row)));
 	await onTable(context, TASK_TABLE, trimTaskIds(chosen));
 	const set = { collected_at: new Date().toISOString() };
 	const taken = new Set<unknown>();
-	for (const row of last.values()) {
-		const upTo = ['id', 'lt', Number(row['id']) + 1] as const;
-		const where = { all: [...isOpen, ...same(row), upTo] };
+	for (const rows of equal.values()) {
+		const ids = rows.map(({ id }) => Number(id));
+		const range = [
+			['id', 'gte', Math.min(...ids)] as const,
+			['id', 'lte', Math.max(...ids)] as const,
+		];
+		const where = { all: [...isOpen, ...same(rows[0]!), ...range] };
 		for (const { id } of await onTable(context, TASK_TABLE, { set, where })) taken.add(id);
 	}
 	return chosen.filter(({ id }) => taken.has(id));
@@ -198,6 +198,6 @@ async function mentionUnanswered(context: IExecuteFunctions, rows: readonly Row[
 			`row ${id} (execution ${execution}, item ${item}, ${sentAt})`,
 	);
 	openedRun(context).hint(
-		`Creations without an answer: ${named(rowsOf)}. Their videos may exist. Look for them at the service. In the data table ${TASK_TABLE.name} enter the task_id of each video that exists, and delete the other rows`,
+		`Creations without an answer: ${named(rowsOf, MANY)}. Their videos may exist. Look for them at the service. In the data table ${TASK_TABLE.name} enter the task_id of each video that exists, and delete the other rows`,
 	);
 }

@@ -1,5 +1,5 @@
 import { readSwitch } from '../client/values';
-import { taskLedgerField } from '../shared/durable/ledgerOption';
+import { taskLedgerField } from '../shared/durable/taskTable';
 import { displayed, fromAi, inTools, notInTools, property } from '../shared/form/fields';
 import {
 	changed,

@@ -57,6 +57,17 @@ const WORKFLOWS = {
 			more: { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 },
 		}),
 	),
+	rewritten: videosWorkflow('rewritten', {
+		more: {
+			parameters: {
+				prompt: '={{ $json.prompt }} in {{ $execution.id }}',
+				options: {
+					batching: { values: { concurrency: 2 } },
+					idempotencyKey: '={{ $json.prompt }}',
+				},
+			},
+		},
+	}),
 	// Each has a ledger of its own to lose: one that has lost it sends nothing more.
 	otherColumns: videosWorkflow('other-columns'),
 	deleted: videosWorkflow('deleted'),
@@ -236,6 +247,23 @@ it(
 		const execution = await client.readExecution(await client.retry(id));
 		expect(await compareBooks(emulator, client, key())).toStrictEqual(IN_ORDER);
 		await expectEnd(client, key(), execution);
+	},
+	LIMIT_MS,
+);
+
+it(
+	'a retry that asks for something else under a key of its killed try says at once that it is in use',
+	async () => {
+		emulator.faults.add({ kind: 'stall', path: CREATIONS, count: 9 });
+		const id = await begin('rewritten');
+		await until(() => emulator.journal.of(CREATIONS).length === 2);
+		await killAndRestart('rewritten');
+		const retry = beginRetry(id);
+		// Another execution would wait for 90 s.
+		await until(() => retry.ended, 60_000);
+		const execution = await client.readExecution(await retry.end);
+		expect(failureOf(execution)).toMatch(/Idempotency Key is in use: execution/);
+		expect(emulator.journal.of(CREATIONS)).toStrictEqual([]);
 	},
 	LIMIT_MS,
 );

@@ -27,7 +27,7 @@ import {
 	parseMemory,
 	toKeep,
 } from '../../nodes/client/chat/messages';
-import { fieldNames } from '../../nodes/shared/files/signedFileUrl';
+import { fieldNames } from '../../nodes/shared/files/fileSource';
 import { isSignedUrl } from '../../nodes/shared/engine/request';
 import {
 	checkTools,
@@ -744,7 +744,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		...inFolder('client/http', 'transportError'),
 		...inFolder('client/video', 'readPair maxReferences'),
 		...inFolder('client/video/poll', 'applyError startPoll pollSummary withWords'),
-		...inFolder('shared/wait', 'checkTaskId isUnsent notCreated refusedCreation askOnce'),
+		...inFolder('shared/wait', 'checkTaskId isUnsent named notCreated refusedCreation askOnce'),
 		...inFolder('SuperAssistant', 'readSession'),
 		...inFolder('ChatCompletion', 'readMemoryNode'),
 		...inFolder('shared/chat', 'showNotice isOfVisitor keyOf recall chatRows'),

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { signedFileUrl } from '../../nodes/shared/files/signedFileUrl';
+import { signedFileUrl } from '../../nodes/shared/files/fileSource';
 import { runNode, type RunOptions } from '../support/engine';
 import { json, serverForEach } from '../support/scriptedServer';
 

@@ -1,15 +1,19 @@
-import { decide, type KeyedCall } from '../../nodes/shared/durable/claim';
-import type { State } from '../../nodes/shared/durable/states';
+import { decide, type State } from '../../nodes/shared/durable/states';
+import type { Row } from '../../nodes/shared/engine/dataTable';
 import { fakeClock } from '../support/fakeClock';
 import { keyOwner, messageOf, statesIn } from '../support/keyOwners';
 import { rowTable } from '../support/rowTable';
 import { seededRandom } from '../support/seededRandom';
 
-const at = (id: number, call: string, state: State): KeyedCall => ({ id, call, state });
+const at = (id: number, call: string, state: State): Row => ({
+	...{ id, call, status: state },
+	...(['open', 'done', 'failed'].includes(state) && { task_id: 'task' }),
+	...(state === 'done' && { finished_at: 'x' }),
+});
 
 describe('what the owner of the call b does', () => {
 	const mine = at(2, 'b', 'claimed');
-	test.each<[string, readonly KeyedCall[], ReturnType<typeof decide>]>([
+	test.each<[string, readonly Row[], ReturnType<typeof decide>]>([
 		['claims a key that nobody has', [], 'claim'],
 		['claims a key whose video has failed', [at(1, 'a', 'failed')], 'claim'],
 		['waits where another has claimed it', [at(1, 'a', 'claimed')], 'wait'],
@@ -27,7 +31,7 @@ describe('what the owner of the call b does', () => {
 			'withdraw',
 		],
 		...(['sent', 'open', 'done'] as const).flatMap(
-			(state): [string, readonly KeyedCall[], ReturnType<typeof decide>][] => [
+			(state): [string, readonly Row[], ReturnType<typeof decide>][] => [
 				[
 					`uses a lower ID that is ${state}`,
 					[at(1, 'a', state), mine],

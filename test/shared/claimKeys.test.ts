@@ -157,6 +157,18 @@ describe('a key that another execution has', () => {
 		expect(sent).toStrictEqual([]);
 	});
 
+	test('sent by an earlier try of this execution, with other values: nobody will answer it', async () => {
+		const { own, send, insert, clock, sent } = world();
+		const first = { origin: 'origin first', execution_id: 'first', call: '0 x c first' };
+		await insert({ status: 'sent', ...first });
+		const owner = own('retry', { retryOf: 'first' });
+		const call = owner.ask(0, 'k');
+		await owner.open([call]);
+		expect(clock.now()).toBe(START_MS);
+		expect(await owner.make(call, send('k')).catch(messageOf)).toMatch(/is in use: .*row 1 /);
+		expect(sent).toStrictEqual([]);
+	});
+
 	test('claimed by one that is gone: removed after a minute, however old it says to be', async () => {
 		const { own, send, insert, clock, table } = world();
 		await insert({ status: 'claimed', token: 't', sent_at: '2020-01-01T00:00:00Z' });
@@ -274,11 +286,11 @@ test('videos of the key that have failed are counted', async () => {
 	).toBe('attempt 3');
 });
 
-test('401 keys are claimed in three writes, and those that are not sent are given back', async () => {
+test('801 keys are claimed in three writes, and those that are not sent are given back', async () => {
 	const { own, table } = world();
 	const owner = own();
-	await owner.open(Array.from({ length: 401 }, (_, index) => owner.ask(index, `k${index}`)));
-	expect(owner.claims.size).toBe(401);
+	await owner.open(Array.from({ length: 801 }, (_, index) => owner.ask(index, `k${index}`)));
+	expect(owner.claims.size).toBe(801);
 	expect(
 		table.calls.filter((steps) =>
 			steps.some((step) => 'insert' in step && step.insert.length > 0),

@@ -70,6 +70,7 @@ describe('a find of many values', () => {
 	test.each([
 		['do not begin alike', [...numbered(20, 'a'), 'b']],
 		['are few', numbered(3, 'order-')],
+		['differ behind a short beginning', numbered(20, 'task-').map((id) => `${id}0123456789`)],
 		[
 			'have only half a character in common',
 			numbered(20, '').map((end) => `\ud83d${String.fromCharCode(0xde00 + Number(end))}`),

@@ -3,7 +3,7 @@ import type { AskedCall, CallKind } from '../../nodes/shared/durable/call';
 import { callWriter } from '../../nodes/shared/durable/callWriter';
 import { lockOf, type CallRun } from '../../nodes/shared/durable/callRun';
 import { claimKeys, release, type Claim } from '../../nodes/shared/durable/claimKeys';
-import { recallCalls } from '../../nodes/shared/durable/recall';
+import { findEarlierCalls } from '../../nodes/shared/durable/earlierCalls';
 import { stateOf } from '../../nodes/shared/durable/states';
 import { taskIdOf } from '../../nodes/shared/durable/taskTable';
 import type { Row } from '../../nodes/shared/engine/dataTable';
@@ -42,7 +42,7 @@ export function keyOwner(options: OwnerOptions) {
 		onLedger: write,
 		recognition: 'all',
 		firstRun: 0,
-		log: { known: () => [], keep: () => undefined, drop: () => undefined },
+		log: { calls: () => [], keep: () => undefined, drop: () => undefined },
 		tell: () => undefined,
 		isRetry,
 		workflowId: 'workflow',
@@ -57,8 +57,8 @@ export function keyOwner(options: OwnerOptions) {
 			await announce();
 		},
 	});
-	/** The IDs of the rows that a retry has read at its beginning. */
-	let earlier: ReadonlySet<unknown> = new Set();
+	/** The rows that a retry has read at its beginning. */
+	let earlier: ReadonlyMap<unknown, boolean> = new Map();
 
 	/** A call of an item; the hash is that of its prompt. */
 	function ask(index: number, key: string, prompt = key): AskedCall {
@@ -81,7 +81,7 @@ export function keyOwner(options: OwnerOptions) {
 
 	/** Reads what earlier tries have made, as a run does first, and claims the rest. */
 	async function open(calls: readonly AskedCall[]): Promise<void> {
-		if (isRetry) ({ earlier } = await recallCalls({ ...run, asked: [...calls] }));
+		if (isRetry) ({ earlier } = await findEarlierCalls({ ...run, asked: [...calls] }));
 		await claim(calls.filter(({ index }) => !known.has(index)));
 	}
 

@@ -2,7 +2,7 @@ import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow'
 
 import { shown } from '../../client/values';
 import { entered } from '../engine/form';
-import { maximumFileSizeField } from '../files/fileSize';
+import { maximumFileSizeField } from '../files/fileKind';
 import { fileSource, type FileEntry } from '../files/fileSource';
 import { searchItems } from '../form/fields';
 import {

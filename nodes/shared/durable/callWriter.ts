@@ -4,8 +4,7 @@ import { settled } from '../../client/concurrency';
 import type { Clock } from '../../client/ports';
 import { oneOf, type Condition, type Find, type Row, type Step } from '../engine/dataTable';
 import type { AskedCall } from './call';
-import { theseClaims } from './claim';
-import type { Claim } from './claimKeys';
+import { theseClaims, type Claim } from './claimKeys';
 
 /** An answer waits no longer than this for the next write, in milliseconds. */
 const FLUSH_MS = 1_000;

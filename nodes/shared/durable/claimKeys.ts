@@ -5,9 +5,8 @@ import { oneOf, type Filter, type Row, type Step } from '../engine/dataTable';
 import { isOwn } from '../run/credential';
 import { byCall, grouped, mainRowOf, outcomeOf, toKnown, type AskedCall, type Paid } from './call';
 import { lockOf, type CallRun } from './callRun';
-import { claimsOf, decide, theseClaims, type KeyedCall } from './claim';
 import { keyConflict, keyInUse, keyOfOther, notKept } from './errors';
-import { stateOf } from './states';
+import { decide, stateOf } from './states';
 import { taskIdOf } from './taskTable';
 
 /** A claim that may be sent: its row, and which video of its key it is, where the others have failed. */
@@ -17,8 +16,8 @@ export interface Claim {
 	readonly attempt: number;
 }
 
-/** Maximum claims of one write, and keys of one filter. */
-const GROUP = 200;
+/** Maximum claims of one write, and keys of one filter. All rows of so many keys are one page, unless many have failed. */
+const GROUP = 400;
 /** How long to wait for others at most. */
 const WAIT_MS = 90_000;
 /** A claim of another execution is removed when this one has seen it for so long: if its owner still runs, it begins again. */
@@ -34,10 +33,6 @@ const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [500, 1_000] as const;
 /** Whether a row is a claim: nothing was sent for it. */
 export const isClaim = (row: Row) => stateOf(row) === 'claimed';
 
-function toKeyed(row: Row): KeyedCall {
-	return { call: String(row['call']), state: stateOf(row), id: Number(row['id']) };
-}
-
 /** The steps that remove what is left of the claims of these writes. */
 export function release(tokens: Iterable<string>): readonly Step[] {
 	return [...tokens].map((token) => ({ remove: claimsOf(token) }));
@@ -50,7 +45,7 @@ export function release(tokens: Iterable<string>): readonly Step[] {
  *
  * Known then are the outcomes of calls whose key another execution has, and errors.
  *
- * @param earlier IDs of the rows that `recallCalls` has judged: no other retry competes by them.
+ * @param earlier The IDs of the rows that `findEarlierCalls` has judged, by which no other retry competes, and whether their try has ended.
  * @param tokens Gets the tokens of the claims that were written: `release` removes them.
  * @returns The claims of the calls that are left to send, of those with one key for the first.
  * @throws InputError where no key can be claimed, and the error of a canceled execution. The claims are withdrawn then.
@@ -58,7 +53,7 @@ export function release(tokens: Iterable<string>): readonly Step[] {
 export async function claimKeys<T>(
 	run: CallRun<T>,
 	calls: readonly AskedCall[],
-	earlier: ReadonlySet<unknown>,
+	earlier: ReadonlyMap<unknown, boolean>,
 	tokens: Set<string>,
 ): Promise<ReadonlyMap<AskedCall, Claim>> {
 	const { kind, clock, account, known, origin, onLedger, isRetry } = run;
@@ -69,13 +64,21 @@ export async function claimKeys<T>(
 	/** The rows of the call that has the key, or an error. */
 	const outcomes = new Map<AskedCall, Settled<readonly Row[]>>();
 	/** When claims of others were first seen, by the ID of their row. */
-	const seen = new Map<number, number>();
+	const seen = new Map<unknown, number>();
 
-	function findAll(open: readonly AskedCall[]): Filter {
+	/** Inserts claims, and reads all rows with a lock of the open calls. */
+	async function claimAndRead(toClaim: readonly AskedCall[], open: readonly AskedCall[]) {
+		const token = randomUUID();
+		if (toClaim.length > 0) tokens.add(token);
+		const claimed = { status: 'claimed', sent_at: new Date(Date.now()).toISOString(), token };
+		const insert = toClaim.map(({ row }) => ({ ...row, ...claimed }));
 		const keys = open.flatMap(({ key }) => (key === '' ? [] : [key]));
-		return keys.length > 0
-			? oneOf('idempotency_key', keys)
-			: { all: [['origin', 'eq', origin!.origin]] };
+		const find: Filter =
+			keys.length > 0
+				? oneOf('idempotency_key', keys)
+				: { all: [['origin', 'eq', origin!.origin]] };
+		const rows = await onLedger({ insert }, { find });
+		return grouped(rows, (row) => lockOf(row, isRetry));
 	}
 
 	/** Whether a row with its lock competes with a call. Without a key only another retry does. */
@@ -85,73 +88,73 @@ export async function claimKeys<T>(
 		return isRival || row['call'] === call;
 	}
 
-	/** Whether a claim of another one is to be removed. */
+	/** Whether a claim of another one has stood for too long. */
 	function isDead({ id }: Row): boolean {
-		const sinceMs = seen.get(Number(id)) ?? clock.now();
-		seen.set(Number(id), sinceMs);
+		const sinceMs = seen.get(id) ?? clock.now();
+		seen.set(id, sinceMs);
 		return clock.now() - sinceMs >= CLAIM_MS;
+	}
+
+	/** Whether the answer of a sent call may still come. */
+	function isAwaited({ id, sent_at }: Row): boolean {
+		const ageMs = clock.now() - Date.parse(sent_at as string);
+		return ageMs <= ANSWER_MS && earlier.get(id) !== true;
+	}
+
+	/**
+	 * Judges the rows that compete for a call: it gets its claim or its outcome, or is left open.
+	 *
+	 * @returns Whether it is to be claimed, and the rows that go.
+	 */
+	function judge(call: AskedCall, rivals: readonly Row[], isLate: boolean) {
+		const made = [...byCall(rivals).values()];
+		const main = made.map(mainRowOf);
+		const decision = decide(main, call.call);
+		const own = rivals.findLast((row) => row['call'] === call.call && isClaim(row));
+		const others = main.filter((row) => row !== own);
+		const used = typeof decision === 'object' ? decision.use : undefined;
+		const hasVideo = used !== undefined && stateOf(used) !== 'sent';
+		// Beside a video nobody needs a claim: its owner, if it lives, finds the video when it begins again.
+		const gone = others.filter(
+			(row) => isClaim(row) && row['token'] && (hasVideo || isDead(row)),
+		);
+		if (decision === 'send') {
+			const failed = main.filter((row) => stateOf(row) === 'failed').length;
+			const { id, token } = own as { id: number; token: string };
+			claims.set(call, { id, token, attempt: failed + 1 });
+			return { gone };
+		}
+		if (own && (decision !== 'wait' || isLate)) gone.push(own);
+		const row = used ?? others[0] ?? call.row;
+		if (hasVideo) {
+			const value = made[main.indexOf(row)]!;
+			outcomes.set(call, { value });
+			// A kill may have left the row of a call beside that of its answer.
+			gone.push(...value.filter((each) => taskIdOf(each) === ''));
+		} else if (isLate || (used && !isAwaited(row)))
+			outcomes.set(call, { error: keyInUse(row) });
+		return { toClaim: decision === 'claim', gone };
 	}
 
 	async function claimAll(part: readonly AskedCall[]): Promise<void> {
 		const deadlineMs = clock.now() + WAIT_MS;
 		let toClaim = part;
 		for (let open = part; open.length > 0;) {
-			const token = randomUUID();
-			if (toClaim.length > 0) tokens.add(token);
-			const claimed = {
-				status: 'claimed',
-				sent_at: new Date(Date.now()).toISOString(),
-				token,
-			};
-			const insert = toClaim.map(({ row }) => ({ ...row, ...claimed }));
-			const rows = await onLedger({ insert }, { find: findAll(open) });
-			const byLock = grouped(rows, (row) => lockOf(row, isRetry));
-			const written = new Set(toClaim);
-			const [next, withdrawn, dead] = [[] as AskedCall[], [] as Row[], [] as Row[]];
-			for (const call of open) {
-				const rivals = (byLock.get(call.lock) ?? []).filter((row) => isOfCall(row, call));
-				const ofLock = [...byCall(rivals).values()];
-				const states = ofLock.map(mainRowOf).map(toKeyed);
-				const decision = decide(states, call.call);
-				const own = rivals.findLast((row) => row['call'] === call.call && isClaim(row));
-				const isLate = clock.now() >= deadlineMs;
-				const others = ofLock.map(mainRowOf).filter((row) => row !== own);
-				const hasVideo = typeof decision === 'object' && decision.use.state !== 'sent';
-				// Beside a video nobody needs a claim: its owner, if it lives, finds the video when it begins again.
-				dead.push(...others.filter((row) => isClaim(row) && (hasVideo || isDead(row))));
-				// Somebody may have removed it between the write and the read.
-				if (decision === 'claim' && written.has(call) && isLate)
-					throw new Error('it does not return the claim that was written');
-				if (decision === 'send') {
-					const failed = states.filter(({ state }) => state === 'failed').length;
-					const { id, token: ownToken } = own as { id: number; token: string };
-					claims.set(call, { id, token: ownToken, attempt: failed + 1 });
-					continue;
-				}
-				if (own && (decision !== 'wait' || isLate)) withdrawn.push(own);
-				if (typeof decision === 'object') {
-					const made = ofLock.find((of) => mainRowOf(of)['id'] === decision.use.id)!;
-					const main = mainRowOf(made);
-					const isOld = !(
-						clock.now() - Date.parse(main['sent_at'] as string) <=
-						ANSWER_MS
-					);
-					if (hasVideo) outcomes.set(call, { value: made });
-					else if (isLate || isOld) outcomes.set(call, { error: keyInUse(main) });
-					// A kill may have left the row of a call beside that of its answer.
-					if (taskIdOf(main) !== '')
-						withdrawn.push(...made.filter((row) => !taskIdOf(row)));
-				} else if (isLate) outcomes.set(call, { error: keyInUse(others[0] ?? call.row) });
-				if (decision === 'claim') next.push(call);
-			}
-			const isClaimOfWrite = (row: Row) => isClaim(row) && Boolean(row['token']);
-			await onLedger(
-				...removalsOfCall(withdrawn.filter((row) => !isClaimOfWrite(row))),
-				...removals([...withdrawn.filter(isClaimOfWrite), ...dead]),
-			);
+			const byLock = await claimAndRead(toClaim, open);
+			const isLate = clock.now() >= deadlineMs;
+			const judged = open.map((call) => {
+				const ofLock = byLock.get(call.lock) ?? [];
+				const rivals = ofLock.filter((row) => isOfCall(row, call));
+				return { call, ...judge(call, rivals, isLate) };
+			});
+			const again = judged.flatMap((each) => (each.toClaim ? [each.call] : []));
+			// Somebody may have removed it between the write and the read, but not each time.
+			if (isLate && again.some((call) => toClaim.includes(call)))
+				throw new Error('it does not return the claim that was written');
+			await onLedger(...removals(judged.flatMap(({ gone }) => gone)));
 			open = open.filter((call) => !claims.has(call) && !outcomes.has(call));
-			toClaim = next.filter((call) => open.includes(call));
-			if (open.length > toClaim.length || toClaim.some((call) => written.has(call)))
+			toClaim = again.filter((call) => open.includes(call));
+			if (open.length > 0)
 				await clock.sleep(MIN_PAUSE_MS + (MAX_PAUSE_MS - MIN_PAUSE_MS) * clock.random());
 		}
 	}
@@ -188,24 +191,46 @@ export async function claimKeys<T>(
 }
 
 /**
- * The steps that remove claims by compare-and-delete: who lives begins again. A row that a person has set back to claimed has no
- * token, and is never removed. Never by the ID alone: on SQLite another row may have it by then.
+ * The steps that remove rows: claims by compare-and-delete, so that who lives begins again. Never by the ID alone: on SQLite another
+ * row may have it by then.
  */
-export function removals(claims: readonly Row[]): readonly Step[] {
-	const rows = claims
-		.filter(({ token }) => token)
-		.map(({ id, token }) => ({ id: Number(id), token: String(token) }));
-	return theseClaims(rows).map((remove) => ({ remove }));
+export function removals(rows: readonly Row[]): readonly Step[] {
+	const isOfWrite = (row: Row) => isClaim(row) && Boolean(row['token']);
+	const others = rows.filter((row) => !isOfWrite(row));
+	const filters = [
+		...others.map(({ id, call }): Filter => {
+			return {
+				all: [
+					['id', 'eq', Number(id)],
+					['call', 'eq', String(call)],
+				],
+			};
+		}),
+		...theseClaims(rows.filter(isOfWrite) as never[]),
+	];
+	return filters.map((remove) => ({ remove }));
 }
 
-/** The steps that remove rows of a call. */
-function removalsOfCall(rows: readonly Row[]): readonly Step[] {
-	return rows.map(({ id, call }) => ({
-		remove: {
-			all: [
-				['id', 'eq', Number(id)],
-				['call', 'eq', String(call)],
-			],
-		},
-	}));
+/** All claims of one write that were not sent. */
+export function claimsOf(token: string) {
+	return {
+		all: [['token', 'eq', token] as const, ['status', 'eq', 'claimed'] as const],
+	} satisfies Filter;
+}
+
+/** Filters of claims, as long as they are claims: those of one write whose rows follow each other together. */
+export function theseClaims(claims: readonly Pick<Claim, 'id' | 'token'>[]): readonly Filter[] {
+	const groups: (typeof claims)[number][][] = [];
+	for (const claim of [...claims].sort((one, other) => one.id - other.id)) {
+		const before = groups.at(-1)?.at(-1);
+		if (before?.token === claim.token && before.id + 1 === claim.id) groups.at(-1)!.push(claim);
+		else groups.push([claim]);
+	}
+	return groups.map((group) => {
+		const range = [
+			['id', 'gte', group[0]!.id] as const,
+			['id', 'lte', group.at(-1)!.id] as const,
+		];
+		return { all: [...claimsOf(group[0]!.token).all, ...range] };
+	});
 }

@@ -1,4 +1,5 @@
 import type { Row, Step, TableSchema } from '../engine/dataTable';
+import { form, toggle } from '../form/form';
 
 /**
  * The task ledger: every video that was asked for in a project, in one table that a person can open. A row with status
@@ -56,3 +57,38 @@ export function trimTaskIds(rows: readonly Row[]): Step {
 	const untrimmed = rows.filter((row) => row['task_id'] && row['task_id'] !== taskIdOf(row));
 	return { update: untrimmed.map((row) => ({ id: row['id'], task_id: taskIdOf(row) })) };
 }
+
+/** Number of the newest rows that stay. */
+const KEPT = 40_000;
+/** New rows after which old ones are removed again. */
+const EVERY = 1_000;
+
+/** The ID up to which this process has removed old rows, by the ID of the workflow. */
+const removedUpTo = new Map<string, number>();
+
+/**
+ * The step that removes old rows whose video is finished. Their order is that of their IDs: a clock may be wrong. Rows with a key stay:
+ * they promise that no second video is created.
+ *
+ * @param newest ID of a new row.
+ */
+export function expiry(workflow: string, newest: number): readonly Step[] {
+	const upTo = newest - KEPT;
+	if (upTo - (removedUpTo.get(workflow) ?? 0) < EVERY) return [];
+	removedUpTo.set(workflow, upTo);
+	const all = [
+		['id', 'lt', upTo],
+		['finished_at', 'isNotEmpty'],
+		['idempotency_key', 'isEmpty'],
+	] as const;
+	return [{ remove: { all } }];
+}
+
+/** Whether a node writes the ledger of tasks. */
+export const taskLedgerField = toggle('Task Ledger', {
+	help: 'Whether to record the tasks and their results in the data table agent_video_tasks of this project, where a retry of the execution finds them',
+	default: true,
+});
+
+/** The option as a run reads it: for its first item, and it applies to all. */
+export const { taskLedger } = form({ taskLedger: taskLedgerField }, 'options.').fields;

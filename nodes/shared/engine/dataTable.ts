@@ -47,7 +47,8 @@ export type Step =
 export interface Find {
 	readonly find: Filter;
 	readonly limit?: number;
-	/** Whether the rows that were read so far do, if there are more of them than one read gives. */
+	/** How many rows to read first, and whether those that were read so far do. */
+	readonly first?: number;
 	readonly isEnough?: (rows: readonly Row[]) => boolean;
 	readonly orderBy?: string;
 	readonly newest?: true | undefined;
@@ -160,7 +161,8 @@ export async function onTable(
 
 /**
  * The values that a column is to have, and what all of them begin with: without an index a database compares each row with each
- * value. Numbered keys begin alike, and so does every column with that text, unless more rows have it than one read gives.
+ * value. Numbered keys begin alike, and so does every column with that text, unless more rows have it than one read gives. Random IDs
+ * have a short beginning, which most rows share.
  */
 function alikeOf({ find, limit = 0 }: Find) {
 	const any = 'any' in find && limit === 0 ? find.any : [];
@@ -177,7 +179,7 @@ function alikeOf({ find, limit = 0 }: Find) {
 		if (any.some(([, , value]) => !String(value).startsWith(start + each))) break;
 		start += each;
 	}
-	return start === '' ? undefined : { column, values, start };
+	return start.length <= String(first).length / 2 ? undefined : { column, values, start };
 }
 
 /** Runs steps and a find that is read to its end, as `PAGE` says. */
@@ -186,9 +188,9 @@ async function readAll(
 	before: readonly Step[],
 	step: Step,
 ): Promise<readonly Row[]> {
-	const { find, limit = 0, isEnough } = step as Find;
-	const rows = [...(await run([...before, limit > 0 ? step : { ...step, limit: PAGE }]))];
-	if (limit > 0 || rows.length < PAGE) return rows;
+	const { find, limit = 0, first = PAGE, isEnough } = step as Find;
+	const rows = [...(await run([...before, limit > 0 ? step : { ...step, limit: first }]))];
+	if (limit > 0 || rows.length < first) return rows;
 	const found = new Map(rows.map((row) => [row['id'], row]));
 	for (const each of 'all' in find ? [find.all] : find.any.map((one) => [one])) {
 		for (let part: readonly Row[] | undefined; part === undefined || part.length === PAGE;) {

@@ -12,9 +12,8 @@ import { counted } from '../../client/values';
 import { lookup, streamOf, toStream } from '../engine/request';
 import { blocked, watchRequest } from '../run/host';
 import type { Run } from '../run/run';
-import { fileCheck, judgeFile, OPEN_URL } from './fileKind';
+import { fileCheck, judgeFile, OPEN_URL, checkFileSize } from './fileKind';
 import { fileNameOf } from './fileName';
-import { checkFileSize } from './fileSize';
 
 export interface Download {
 	/** An http(s) URL, or a data: URL, which contains the file. */

@@ -1,8 +1,8 @@
 // cspell:ignore ftyp mdat moof moov
-import { ServiceError } from '../../client/errors';
+import { InputError, ServiceError } from '../../client/errors';
 import { FILE_TYPES } from '../../client/fileTypes';
 import { excerpt } from '../../client/http/request';
-import { checkFileSize } from './fileSize';
+import { number } from '../form/form';
 
 /** What the user can do after a failed download. */
 export const OPEN_URL = 'Open the URL of the file';
@@ -78,6 +78,29 @@ function documentType(found: string | undefined, expected: string, declared: str
 	const isWrong = isText(found) && (!wanted.includes(report) || (isKnown && !isText(wanted)));
 	return isWrong ? undefined : wanted;
 }
+
+/** How large a downloaded file may be. */
+export const maximumFileSizeField = number('Maximum File Size', {
+	unit: 'MB',
+	help: 'Larger files are not downloaded. 0 means no limit.',
+	default: 500,
+});
+
+/**
+ * Checks a file against the limit.
+ *
+ * @param limit In megabytes; 0 for none.
+ * @param bytes Its announced size, or what has come of it.
+ * @throws InputError for a larger one.
+ */
+export function checkFileSize(limit: number, bytes: number, isAnnounced = false): void {
+	if (limit === 0 || bytes <= limit * 1_000_000) return;
+	const size = isAnnounced ? `has ${megabytes(bytes / 1_000_000)}` : 'is larger';
+	const problem = `is ${megabytes(limit)}, but the file ${size}`;
+	throw new InputError('Maximum File Size', problem, 'Raise the limit under Options');
+}
+
+const megabytes = (count: number) => `${Number(count.toPrecision(3))} MB`;
 
 /** Boxes with the pictures, the sound and their index. */
 const MEDIA = ['moov', 'moof', 'mdat'];

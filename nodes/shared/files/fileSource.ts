@@ -1,4 +1,12 @@
+import { createHash } from 'node:crypto';
+
+import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
+
+import { InputError } from '../../client/errors';
+import { isPrivateUrl, type PublicUrlOptions } from '../../client/http/publicUrl';
+import { oneLine, shown } from '../../client/values';
 import { choice, text } from '../form/form';
+import type { Run } from '../run/run';
 
 /** A file for the service as the form has it: a URL, or names of binary fields. */
 export interface FileEntry {
@@ -29,3 +37,84 @@ export const fileSource = {
 		displayOptions: { show: { source: ['binary'] } },
 	}),
 };
+
+/** Lifetime of a signed URL, in n8n's notation. */
+const EXPIRES_IN = '1h';
+
+/**
+ * Names of binary fields: comma-separated text, or a list from an expression.
+ *
+ * @throws InputError for anything else, such as the `null` of an empty cell.
+ */
+export function fieldNames(entered: unknown, field: string): string[] {
+	const names = typeof entered === 'string' ? entered.split(',') : [entered].flat();
+	return names.map((name) => {
+		if (typeof name === 'string') return name.trim();
+		const problem = `has no name of a binary field, but ${oneLine(shown(name))}`;
+		const hint = 'Enter the name, or an expression that returns a name or a list of names';
+		throw new InputError(field, problem, hint);
+	});
+}
+
+/**
+ * A binary file of the item. n8n's helper also takes a reference to a file from JSON, which somebody else may have sent: it
+ * may name a file of another workflow.
+ *
+ * @param property Name of the binary field.
+ * @throws InputError when the item has no such file.
+ */
+export function binaryFile(
+	{ mainItems }: Pick<Run, 'mainItems'>,
+	itemIndex: number,
+	property: string,
+	field: string,
+): IBinaryData {
+	const { binary = {} } = mainItems()[itemIndex]!;
+	if (Object.hasOwn(binary, property)) return binary[property]!;
+	const problem = `has the name ${oneLine(property)}, but the item has no such binary field`;
+	const names = Object.keys(binary).map(oneLine).join(', ');
+	throw new InputError(field, problem, `It has ${names === '' ? 'no binary data' : names}`);
+}
+
+/**
+ * A signed URL from which the service can fetch a binary file of the item for one hour.
+ *
+ * @param property Name of the binary field.
+ * @throws InputError when the item has no such file, when n8n has not stored the file, as in memory mode and from a Code node that returns base64, or has no address that the service can reach.
+ */
+export function signedFileUrl(
+	run: Pick<Run, 'mainItems' | 'sign'>,
+	itemIndex: number,
+	property: string,
+	{ field, allowPrivate }: PublicUrlOptions,
+): string {
+	const file = binaryFile(run, itemIndex, property, field);
+	if (file.id === undefined) {
+		throw new InputError(
+			field,
+			'cannot be published: the item contains the file itself, as n8n has not stored it',
+			'Create it with this.helpers.prepareBinaryData if it comes from a Code node. If n8n stores no files at all, set N8N_DEFAULT_BINARY_DATA_MODE to filesystem, database or s3. Or use a URL for the file',
+		);
+	}
+	const url = run.sign(file, EXPIRES_IN);
+	if (!allowPrivate && isPrivateUrl(url)) {
+		throw new InputError(
+			field,
+			`would be published at ${new URL(url).origin}, which the service cannot reach`,
+			'Set N8N_EDITOR_BASE_URL (or WEBHOOK_URL) of this n8n to its public address, or use a URL for the file',
+		);
+	}
+	return url;
+}
+
+/** A hash of the content of a file that n8n has stored, under another ID in every execution; its ID where it cannot be read. */
+export async function hashOfFile({ helpers }: IExecuteFunctions, id: string): Promise<string> {
+	const content = createHash('sha256');
+	try {
+		for await (const chunk of await helpers.getBinaryStream(id))
+			content.update(chunk as Buffer);
+		return content.digest('hex');
+	} catch {
+		return id;
+	}
+}

@@ -15,7 +15,7 @@ import { SENDS_AGAIN } from '../durable/call';
 import { hasRestsAhead, leave, placeOfItem, restOf } from '../engine/rest';
 import { maskError, stoppingError } from '../run/nodeErrors';
 import { openedRun } from '../run/run';
-import type { Delivered } from './record';
+import { named, type Delivered } from './record';
 
 /** Lists of videos in an error, by the `reason` of lost ones. */
 const LISTS = {
@@ -48,8 +48,8 @@ const DOES_NOT_SEND =
 	'Retry does not send again what may exist, and costs nothing: look for it at the service first';
 const PAYS_AGAIN = 'Retry sends again what may exist, and pays for it a second time';
 
-/** What the message names of a kind at most, and characters of a reason in it. */
-const [MAX_NAMED, MAX_WHY] = [3, 200] as const;
+/** Maximum characters of a reason in the message. */
+const MAX_WHY = 200;
 /** Limits of the lists: characters of a reason, and videos of a kind with their URL. */
 const [MAX_REASON, MAX_URLS] = [300, 20] as const;
 
@@ -172,12 +172,6 @@ function whatRetryDoes(lost: readonly Delivered[], polls: string): string {
 export function adviceFor(videos: readonly Pick<Video, 'reason'>[]): readonly Advice[] {
 	const reasons = new Set(videos.map(({ reason }) => reason));
 	return ADVICE.flatMap(([reason, advice]) => (reasons.has(reason) ? advice : []));
-}
-
-/** The first names, and how many there are beside them. */
-function named(names: readonly string[]): string {
-	const more = names.length - MAX_NAMED;
-	return `${names.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** Why a video is lost, without a period at its end. */

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError } from '../../client/errors';
-import { maximumFileSizeField } from '../files/fileSize';
+import { maximumFileSizeField } from '../files/fileKind';
 import { notInTools } from '../form/fields';
 import { changedAll, count, number, toggle, trimmed, type ValuesOf } from '../form/form';
 import { isToolRun } from '../engine/nodeRun';

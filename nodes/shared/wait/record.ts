@@ -5,9 +5,8 @@ import { counted, isBlank } from '../../client/values';
 import { pollResult } from '../../client/video/poll/result';
 import { hasVideo, type TaskReport } from '../../client/video/taskState';
 import type { TaskPoll } from '../../client/video/poll/task';
-import { oneOf, onTable, type Row } from '../engine/dataTable';
-import { taskLedger } from '../durable/ledgerOption';
-import { TASK_TABLE } from '../durable/taskTable';
+import { oneOf, onTable, theseRows, type Row } from '../engine/dataTable';
+import { taskLedger, TASK_TABLE } from '../durable/taskTable';
 import { isOwn } from '../run/credential';
 import { errorLine } from '../run/nodeErrors';
 import { openedRun } from '../run/run';
@@ -31,8 +30,14 @@ export interface Delivered {
 /** Services forget their tasks, and keep the files longer. */
 const FORGOTTEN =
 	'delivered before, which the service does not know any more: as the task ledger has them';
-/** Maximum number of tasks that a hint names. */
-const MAX_NAMED = 10;
+/** How many names a hint has. */
+export const MANY = 10;
+
+/** The first names, by default as many as a message has, and how many there are beside them. */
+export function named(names: readonly string[], most = 3): string {
+	const more = names.length - most;
+	return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
 
 /**
  * The rows of polled tasks in the task ledger. A table that cannot be used changes nothing in the output; a hint names the
@@ -90,18 +95,17 @@ export async function openRecords(context: IExecuteFunctions, polls: readonly Ta
 					...resultRow(poll, ofTask.get(poll.taskId)!, delivered_at),
 				}));
 			});
-			const find = oneOf('task_id', ids);
 			const results = { update, ifSame: 'task_id' };
+			const find = theseRows(found);
 			const written = await onTable(context, TASK_TABLE, results, { find }).catch(tell);
 			if (written === undefined) return;
 			const own = written.filter((row) => isOwn(row, account));
 			const inTable = new Set(own.map((row) => row['task_id']));
 			const missing = ids.filter((id) => !inTable.has(id));
 			if (missing.length === 0) return;
-			const more = missing.length > MAX_NAMED ? ' and others' : '';
-			const named = `${missing.slice(0, MAX_NAMED).join(', ')}${more}`;
+			const tasks = named(missing, MANY);
 			hint(
-				`The results of these tasks have no row in the data table ${TASK_TABLE.name}: ${named}`,
+				`The results of these tasks have no row in the data table ${TASK_TABLE.name}: ${tasks}`,
 				'info',
 			);
 		},

@@ -3,11 +3,20 @@ import { randomUUID } from 'node:crypto';
 import { keyedMutex } from '../../client/concurrency';
 import { oneOf, TableError, theseRows, type Row } from '../engine/dataTable';
 import { openedRun } from '../run/run';
-import { byCall, isMade, mainRowOf, outcomeOf, partsOf, toKnown, type PaidCall } from './call';
+import {
+	byCall,
+	isMade,
+	mainRowOf,
+	outcomeOf,
+	partsOf,
+	toKnown,
+	type AskedCall,
+	type PaidCall,
+} from './call';
 import type { CallRun } from './callRun';
 import { isClaim, removals } from './claimKeys';
 import { otherItem, unreadable } from './errors';
-import { match } from './match';
+import { match } from './identity';
 import { taskIdOf, trimTaskIds } from './taskTable';
 
 const runExclusive = keyedMutex();
@@ -20,48 +29,29 @@ const MAX_NAMED = 5;
  * Finds the calls that earlier tries have made for the items of this run, and takes over their rows. Their outcomes are
  * known then.
  *
- * @returns `earlier`: the IDs of the rows of earlier tries. The claims are not among them: what becomes of these is not known
- *   yet. `sentAgain`: the calls that are sent again, whose rows are removed.
+ * @returns `earlier`: the IDs of the rows that are there, and whether their try has ended. The claims are not among them: what becomes
+ *   of these is not known yet. `sentAgain`: the calls that are sent again, whose rows are removed.
  * @throws InputError when the table cannot be read in a retry.
  */
-export async function recallCalls<T>(run: CallRun<T>) {
+export async function findEarlierCalls<T>(run: CallRun<T>) {
 	// An agent or a sub-workflow may run the node several times at once.
 	const lock = run.isRetry ? run.origin!.origin : '';
-	return await runExclusive(lock, async () => await recallNow(run));
+	return await runExclusive(lock, async () => await findNow(run));
 }
 
-async function recallNow<T>(run: CallRun<T>) {
+async function findNow<T>(run: CallRun<T>) {
 	const { kind, asked, known, log, isRetry, recognition } = run;
 	const stored = isRetry ? await readRows(run) : undefined;
 	const rows = stored ?? [];
-	const logged = new Set<unknown>(log.known().map(({ call }) => call));
+	const logged = new Set<unknown>(log.calls().map(({ call }) => call));
 	const isKnown = (row: Row) => isRepeated(run, row) || logged.has(row['call']);
 	const made = [...byCall(rows.filter(isKnown)).values()].filter(isMade);
-	const calls = new Map<string, PaidCall<T>>();
-	for (const each of made) {
-		const call = toKnown(kind, each);
-		calls.set(call.call, recognition === 'hash' ? { ...call, run: -1 } : call);
-	}
-	const ofCall = byCall(rows);
-	for (const call of log.known()) {
-		const made = calls.get(call.call);
-		// Whether it failed the table says, from which a person may have deleted it since; why it failed, the log.
-		const isOutdated = stored && call.isStored && call.failure !== undefined && !made;
-		if (!isOutdated && made?.result === undefined) calls.set(call.call, call);
-	}
-	const { found, inPlace } = match(asked, [...calls.values()], recognition);
-	const [used, again] = [new Set<unknown>(), new Set<unknown>()];
+	const calls = knownCalls(run, made, stored !== undefined);
+	const { found, inPlace } = match(asked, calls, recognition);
+	const lost = stored ? lostRows(run, stored, found) : [];
+	const used = new Set<unknown>(lost.map(({ call }) => call));
+	const again = new Set<unknown>();
 	const sentAgain: Row[] = [];
-	const owners = new Map([...found].map(([{ row }, { call }]) => [call, row]));
-	const token = randomUUID();
-	const sent_at = new Date(Date.now()).toISOString();
-	const lost = (stored ? log.known() : []).flatMap(({ call, result }): Row[] => {
-		const of = ofCall.get(call) ?? [];
-		const row = owners.get(call) ?? of[0];
-		if (result === undefined || row === undefined || of.some(taskIdOf)) return [];
-		return [{ sent_at, ...row, call, token, ...kind.toRow!(result) }];
-	});
-	for (const { call } of lost) used.add(call);
 	for (const each of asked) {
 		const { index } = each;
 		const call = found.get(each);
@@ -85,10 +75,50 @@ async function recallNow<T>(run: CallRun<T>) {
 	if (run.origin !== undefined && (stored !== undefined || again.size > 0))
 		await takeOver(run, rows, used, again, lost).catch(run.tell);
 	hintLeft(run, made, used);
+	const judged = rows.filter((row) => !isClaim(row));
 	return {
-		earlier: new Set<unknown>(rows.filter((row) => !isClaim(row)).map(({ id }) => id)),
+		earlier: new Map<unknown, boolean>(
+			judged.map((row) => [row['id'], isOfOtherTry(run, row)]),
+		),
 		sentAgain,
 	};
+}
+
+/** The calls of earlier tries, as the table and the log show them. */
+function knownCalls<T>(
+	{ kind, log, recognition }: CallRun<T>,
+	made: readonly (readonly Row[])[],
+	isStored: boolean,
+): readonly PaidCall<T>[] {
+	const calls = new Map<string, PaidCall<T>>();
+	for (const rows of made) {
+		const call = toKnown(kind, rows);
+		calls.set(call.call, recognition === 'hash' ? { ...call, run: -1 } : call);
+	}
+	for (const call of log.calls()) {
+		const stored = calls.get(call.call);
+		// Whether it failed the table says, from which a person may have deleted it since; why it failed, the log.
+		const isOutdated = isStored && call.isStored && call.failure !== undefined && !stored;
+		if (!isOutdated && stored?.result === undefined) calls.set(call.call, call);
+	}
+	return [...calls.values()];
+}
+
+/** The rows of results that are in the call log, and not in the table: a write of an earlier try has failed. */
+function lostRows<T>(
+	{ kind, log }: CallRun<T>,
+	rows: readonly Row[],
+	found: ReadonlyMap<AskedCall, PaidCall<T>>,
+): readonly Row[] {
+	const ofCall = byCall(rows);
+	const owners = new Map([...found].map(([{ row }, { call }]) => [call, row]));
+	const [token, sent_at] = [randomUUID(), new Date(Date.now()).toISOString()];
+	return log.calls().flatMap(({ call, result }): Row[] => {
+		const stored = ofCall.get(call) ?? [];
+		const row = owners.get(call) ?? stored[0];
+		if (result === undefined || row === undefined || stored.some(taskIdOf)) return [];
+		return [{ sent_at, ...row, call, token, ...kind.toRow!(result) }];
+	});
 }
 
 /**
@@ -104,12 +134,16 @@ async function readRows<T>({ onLedger, origin }: CallRun<T>): Promise<readonly R
 	});
 }
 
-/** Whether this run may repeat the call of a row: another try made it, in a run that n8n has not kept, and no run took it over. */
-function isRepeated<T>({ origin, firstRun }: CallRun<T>, row: Row): boolean {
+/** Whether another try of this execution has made the call of a row, and no run took it over. */
+function isOfOtherTry<T>({ origin }: CallRun<T>, row: Row): boolean {
 	const { root, isAlone, own } = origin!;
-	const parts = partsOf(row);
-	const isKept = parts.run >= 0 && parts.run < firstRun;
-	return row['execution_id'] !== root && (!isAlone || parts.own === own) && !isKept;
+	return row['execution_id'] !== root && (!isAlone || partsOf(row).own === own);
+}
+
+/** Whether this run may repeat the call of a row: the run that made it is none that n8n has kept. */
+function isRepeated<T>(run: CallRun<T>, row: Row): boolean {
+	const index = partsOf(row).run;
+	return isOfOtherTry(run, row) && !(index >= 0 && index < run.firstRun);
 }
 
 /**
@@ -135,13 +169,16 @@ async function takeOver<T>(
 	const taken = [...byCall(rows).values()].filter(([row]) => isTaken(row!['call']));
 	const gone = taken.flatMap((of) => of.filter(isGone(of)));
 	const kept = taken.flat().filter((row) => !gone.includes(row));
+	// A row that a person has set back to claimed has no token.
+	const isLeft = (row: Row) =>
+		isClaim(row) && row['token'] && row['execution_id'] !== origin!.root;
 	if (lost.length > 0) await onLedger({ insert: lost });
 	await onLedger(
 		trimTaskIds(kept),
 		{ remove: theseRows(gone) },
 		{ remove: oneOf('call', [...again]) },
 		{ set: { execution_id: origin!.root }, where: theseRows(kept) },
-		...removals(rows.filter((row) => isClaim(row) && row['execution_id'] !== origin!.root)),
+		...removals(rows.filter(isLeft)),
 	);
 }
 

@@ -20,9 +20,9 @@ import { callRun } from './callRun';
 import { callWriter } from './callWriter';
 import { claimKeys, release, type Claim } from './claimKeys';
 import { movedError, notKept, taskOfOther, unreadable } from './errors';
-import { expiry } from './expiry';
+import { expiry } from './taskTable';
 import { openLimit, type Limit } from './limit';
-import { recallCalls } from './recall';
+import { findEarlierCalls } from './earlierCalls';
 
 /** The paid calls of one run of a node. Each is made at most once, in this execution and in its retries. */
 export type PaidCalls<T extends object> = Awaited<ReturnType<typeof openPaidCalls<T>>>;
@@ -49,7 +49,7 @@ export async function openPaidCalls<T extends object>(
 	const run = await callRun(context, kind, planned, isOn && isNeeded);
 	const { asked, known, clock, origin, log, onLedger, account } = run;
 	const limit = given && openLimit(run, given);
-	const { earlier, sentAgain } = await recallCalls(run);
+	const { earlier, sentAgain } = await findEarlierCalls(run);
 	limit?.keep(sentAgain);
 	const unknown = () => asked.filter(({ index }) => !known.has(index));
 	const hasKeys = unknown().some(({ key }) => key !== '');

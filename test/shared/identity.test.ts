@@ -1,5 +1,5 @@
 import type { PaidCall } from '../../nodes/shared/durable/call';
-import { match, type Recognition } from '../../nodes/shared/durable/match';
+import { match, type Recognition } from '../../nodes/shared/durable/identity';
 import { seededRandom } from '../support/seededRandom';
 
 /** A call as `hash@run.item`, with `#key` if it has one. */
