@@ -9,13 +9,12 @@ import { sendChat, type SendOptions } from '../client/chat/sendChat';
 import { callProblem, closeCalls, splitCalls, toReplay } from '../client/chat/toolCalls';
 import { restoreReplies } from '../client/chat/restoreReplies';
 
-import {
-	endOf,
-	type ChatCompletion,
-	type ChatMessage,
-	type ChatRequest,
-	type ToolCall,
-	type Usage,
+import type {
+	ChatCompletion,
+	ChatMessage,
+	ChatRequest,
+	ToolCall,
+	Usage,
 } from '../client/chat/types';
 import { formOf, judge } from '../client/chat/verdict';
 import { settled, valueOf } from '../client/concurrency';
@@ -38,9 +37,9 @@ import {
 	type SdkChunk,
 	type SdkTool,
 } from '../shared/chat/aiNodeSdk';
+import { imageUrls } from '../shared/chat/askForReply';
 import { shownInStream, withoutKey } from '../shared/chat/chatStream';
 import { CUT_MARK } from '../shared/chat/finishReply';
-import { imageUrls } from '../shared/chat/messages';
 import { boundFields } from '../shared/chat/requestOptions';
 import { readCall } from '../shared/form/callOptions';
 import { forVisitor, inOneLine, toNodeError } from '../shared/run/nodeErrors';
@@ -158,8 +157,7 @@ export function chatModel(
 			const sent = await chat(request);
 			// Who reads a page sees how far it goes; a workflow, or a parser, would take it for whole.
 			const isShown = isKnown !== undefined && !own.includes(ANSWER_TOOL);
-			const isLength = endOf(sent.choices[0]!.finish_reason) === 'length';
-			const isCut = isShown && isLength && formOf(sent, 'model', hasTools) === 'cut';
+			const isCut = isShown && formOf(sent, 'model', hasTools) === 'cut';
 			const completion = judge(
 				isCut ? withCutMark(sent) : sent,
 				isCut ? 'reply' : 'model',
@@ -225,9 +223,10 @@ export function chatModel(
 				return delta !== '';
 			};
 			const sent = send(call, ({ content }) => add(shown(content)));
-			const outcome = settled(sent).finally(() => {
-				add(shown('', true));
+			const outcome = settled(sent).then((ended) => {
+				add(shown('', 'error' in ended ? 'broken' : 'whole'));
 				void settled(writer.close());
+				return ended;
 			});
 			yield* deltas.readable;
 			const completion = valueOf(await outcome);

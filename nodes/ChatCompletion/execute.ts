@@ -2,11 +2,10 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { applyReply, type Conversation } from '../client/chat/conversation';
 import { judge } from '../client/chat/verdict';
-import { askForReply } from '../shared/chat/askForReply';
+import { askForReply, readQuestion } from '../shared/chat/askForReply';
 import { mapChats, type SendText } from '../shared/chat/chatStream';
 import { finishReply } from '../shared/chat/finishReply';
 import { itemsInTurn, memoryKeyOf, recall, remember } from '../shared/chat/memory';
-import { readQuestion } from '../shared/chat/messages';
 import type { Run } from '../shared/run/run';
 import { readMemoryNode } from './memoryNode';
 import { chatForm } from './properties';

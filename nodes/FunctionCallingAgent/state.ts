@@ -6,7 +6,7 @@ import { isCanceled } from '../client/errors';
 import { asJson, objectOf } from '../client/json';
 import { showNotice } from '../shared/chat/chatStream';
 import { memoryKeyOf, recall } from '../shared/chat/memory';
-import { readQuestion } from '../shared/chat/messages';
+import { readQuestion } from '../shared/chat/askForReply';
 import { readToolNodes, type ToolNodes } from '../shared/chat/toolNodes';
 import { stopOnError } from '../shared/engine/nodeRun';
 import { isSingleOutput } from '../shared/run/toolCall';

@@ -1,6 +1,5 @@
 import { rejectMistakes } from '../client/errors';
-import { chatRows } from '../shared/chat/chatRows';
-import { chatOf, isOfVisitor, keyOf } from '../shared/chat/identity';
+import { chatOf, chatRows, isOfVisitor, keyOf } from '../shared/chat/chatRows';
 import type { TableSchema } from '../shared/engine/dataTable';
 import { checkKey } from '../shared/run/parameters';
 import type { Run } from '../shared/run/run';

@@ -12,7 +12,7 @@ const SIMPLE = new RegExp(
 );
 /** The exclamation mark of an image, or an image in HTML with its attributes: in quotes may be the end of a tag. */
 const IMAGE =
-	/(?<!!)(?:!+(?=\[)|!*<im(?:g|age)\b((?:[^"'<>]{1,4000}|"[^"]{0,4000}"|'[^']{0,4000}'){0,100})>?)/gi;
+	/!(?=\[)|<im(?:g|age)\b((?:[^"'<>]{1,4000}|"[^"]{0,4000}"|'[^']{0,4000}'){0,100})>?/gi;
 const SOURCE = /\bsrc\s*=\s*["']?((?:https?:)?\/\/[^\s"'<>![\]]+)/i;
 
 /** With the escapes that are the beginning of an image: a chat page may draw the text that is in a JSON text. */
@@ -37,11 +37,13 @@ export function imagesAsLinks(text: string, isKnown?: IsKnown): string {
 	if (isKnown === undefined) return text;
 	const plain = unescaped(text);
 	return plain.replace(IMAGE, (image: string, attributes: string | undefined, at: number) => {
-		if (attributes === undefined) return stays(plain, at + image.length, isKnown) ? image : '';
+		// A mark before the link would make an image of it.
+		const gap = plain[at - 1] === '!' ? ' ' : '';
+		if (attributes === undefined) return stays(plain, at + 1, isKnown) ? image : gap;
 		const [, source] = SOURCE.exec(attributes) ?? [];
-		if (source !== undefined) return `[image](<${source}>)`;
+		if (source !== undefined) return `${gap}[image](<${source}>)`;
 		// Its texts may have images.
-		return `&lt;${imagesAsLinks(image.replace(/^!*</, ''), isKnown)}`;
+		return `&lt;${imagesAsLinks(image.slice(1), isKnown)}`;
 	});
 }
 

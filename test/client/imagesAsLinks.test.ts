@@ -70,6 +70,7 @@ test.each([
 	['a URL', `![a](https://files.example.com/${'a'.repeat(2e7)})`, '!'],
 	['a text', `![${'a'.repeat(2e7)}](https://files.example.com/a)`, '!'],
 	['a tag', `<img ${'a'.repeat(2e7)}>`, '<'],
+	['exclamation', '!'.repeat(2e7), ''],
 ])('%s of 20 MB in one piece', (_name, image, replaced) => {
 	const next = imagesInStream(isKnown);
 	for (const shown of [imagesAsLinks(image, isKnown), next(image) + next('', true)])

@@ -1,7 +1,7 @@
-// @seconds 80
+// @seconds 45
 /**
- * What the visitor of a public chat gets: each chat node in each response mode of n8n's Chat Trigger, in the page and in
- * the raw HTTP answer. The service tells secrets in every other field, which must not arrive.
+ * What the visitor of a public chat gets: each chat node, in the response modes of n8n's Chat Trigger, in the page and in the
+ * raw HTTP answer. The service tells secrets in every other field, which must not arrive.
  */
 import type { Browser } from 'playwright-core';
 
@@ -255,8 +255,11 @@ function expectNoSecret({ seen, raw }: { readonly seen: string; readonly raw: st
 	}
 }
 
+/** The nodes share what an answer is made of: how n8n sends it in each mode shows with one of them. */
 const EVERYWHERE = (Object.keys(ANSWERERS) as Answerer[]).flatMap((answerer) =>
-	(Object.keys(MODES) as Mode[]).map((mode) => [answerer, mode] as const),
+	(Object.keys(MODES) as Mode[])
+		.filter((mode) => answerer === 'Chat Completion' || !mode.startsWith('Using'))
+		.map((mode) => [answerer, mode] as const),
 );
 
 it.concurrent.each(EVERYWHERE)(
@@ -271,7 +274,7 @@ it.concurrent.each(EVERYWHERE)(
 	BROWSER_LIMIT_MS,
 );
 
-const KEY = `${FAILURE.badKey}. Tell the owner of this chat.`;
+const KEY = `${FAILURE.badKey}. Tell the person who set this up.`;
 const WORDS = `${FAILURE.moderated}. Rephrase your message.`;
 /** n8n's chat shows the whole item of its agent, without the words of the service. */
 const AS_ITEM = `{ "error": "${FAILURE.moderated}" }`;
@@ -280,25 +283,18 @@ const CONTINUE = { onError: 'continueRegularOutput' };
 const ONE_ROUND = { options: { maxRounds: 1 } };
 
 it.concurrent.each<[Answerer, Mode, Settings, question: string, expected: string]>([
-	...(['Chat Completion', 'Super Assistant', 'Agent with Tools'] as const).flatMap((answerer) =>
-		(
-			[
-				['Streaming', {}],
-				['Streaming', CONTINUE],
-				['When Last Node Finishes', CONTINUE],
-				['Using Response Nodes', CONTINUE],
-			] as const
-		).flatMap(([mode, settings]): [Answerer, Mode, Settings, string, string][] => [
-			[answerer, mode, settings, 'wrong key?', KEY],
-			[answerer, mode, settings, 'bad words?', WORDS],
-		]),
-	),
+	['Chat Completion', 'Streaming', {}, 'wrong key?', KEY],
+	['Chat Completion', 'Streaming', CONTINUE, 'bad words?', WORDS],
+	['Chat Completion', 'When Last Node Finishes', CONTINUE, 'wrong key?', KEY],
+	['Chat Completion', 'Using Response Nodes', CONTINUE, 'bad words?', WORDS],
+	['Super Assistant', 'Streaming', {}, 'wrong key?', KEY],
+	['Super Assistant', 'When Last Node Finishes', CONTINUE, 'bad words?', WORDS],
+	['Agent with Tools', 'Streaming', CONTINUE, 'wrong key?', KEY],
+	['Agent with Tools', 'Streaming', {}, 'bad words?', WORDS],
 	['AI Agent', 'Streaming', {}, 'wrong key?', KEY],
-	['AI Agent', 'Streaming', {}, 'bad words?', WORDS],
 	['AI Agent', 'When Last Node Finishes', CONTINUE, 'bad words?', AS_ITEM],
 	['Agent with Tools', 'Streaming', ONE_ROUND, 'Weather?', STOPPED],
 	['Agent with Tools', 'When Last Node Finishes', ONE_ROUND, 'Weather?', STOPPED],
-	['Agent with Tools', 'Using Response Nodes', ONE_ROUND, 'Weather?', STOPPED],
 ])(
 	'%s, %s, %j: to "%s" the visitor reads what happened, and what a visitor can do',
 	async (answerer, mode, settings, question, expected) => {

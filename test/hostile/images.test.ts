@@ -20,7 +20,7 @@ const TEXTS: Readonly<Record<string, readonly [said: string, shown: string]>> = 
 	'an image in a link': [`[![x](${AT})](${AT})`, `[[x](${AT})](${AT})`],
 	'an image in an image': [`![a ![x](${AT}) b](${AT})`, `[a [x](${AT}) b](${AT})`],
 	'nested brackets': [`![a [b] c](${AT})`, `[a [b] c](${AT})`],
-	'many exclamation marks': [`!!!![x](${AT})`, `[x](${AT})`],
+	'many exclamation marks': [`!!!![x](${AT})`, `!!! [x](${AT})`],
 	'no protocol': ['![x](//tracker.example/)', '[x](//tracker.example/)'],
 	backslashes: ['![x](/\\tracker.example/)', '[x](/\\tracker.example/)'],
 	entities: ['![x](http&colon;//tracker.example/)', '[x](http&colon;//tracker.example/)'],
@@ -36,7 +36,7 @@ const TEXTS: Readonly<Record<string, readonly [said: string, shown: string]>> = 
 	'an image without an end': [`![x](${AT}`, `[x](${AT}`],
 	'a drawing in its URL': ['![x](data:image/svg+xml,a)', '[x](data:image/svg+xml,a)'],
 	'a tag': [`<img alt="x" src="${AT}">`, `[image](<${AT}>)`],
-	'a tag in capitals': ['!<IMG/SRC=//tracker.example/>', '[image](<//tracker.example/>)'],
+	'a tag in capitals': ['!<IMG/SRC=//tracker.example/>', '! [image](<//tracker.example/>)'],
 	'a tag with an end in its text': [`<img alt=">" src="${AT}">`, `[image](<${AT}>)`],
 	'a tag with an end in a text of single quotes': [
 		`<img alt='a>b"' src='${AT}'> there`,
@@ -94,7 +94,7 @@ const TEXTS: Readonly<Record<string, readonly [said: string, shown: string]>> = 
 		`{"type":"x","text":"\\u0021[x](${AT})"}`,
 		`{"type":"x","text":"[x](${AT})"}`,
 	],
-	'escapes in a row': [`\\u0021!\\u0021\\u005Bx](${AT})`, `[x](${AT})`],
+	'escapes in a row': [`\\u0021!\\u0021\\u005Bx](${AT})`, `!! [x](${AT})`],
 	'an escaped bracket in JSON': [`{"text":"!\\u005bx](${AT})"}`, `{"text":"[x](${AT})"}`],
 	'an escaped end of its text': [`![a\\u005d(${AT}) b](${FILE})`, `[a\\u005d(${AT}) b](${FILE})`],
 	// Eight escapes make the text as much shorter as the image is long that stays.

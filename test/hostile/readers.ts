@@ -8,7 +8,7 @@ import {
 	toCompletion,
 } from '../../nodes/client/chat/accumulator';
 import { progressLine, toolProgressEvents } from '../../nodes/client/chat/toolProgress';
-import { readMessage } from '../../nodes/client/chat/replyMessage';
+import { readMessage, withoutThought } from '../../nodes/client/chat/replyMessage';
 import { completeChat } from '../../nodes/client/chat/completeChat';
 import {
 	applyReply,
@@ -37,7 +37,6 @@ import {
 } from '../../nodes/client/chat/requestFields';
 import { boundedFields, toChatResult, usageOf, withReply } from '../../nodes/client/chat/result';
 import { findMedia, structuredMedia } from '../../nodes/client/chat/media';
-import { withoutThought } from '../../nodes/client/chat/thoughts';
 import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
 import { imagesAsLinks, imagesAsLinksIn, imagesInStream } from '../../nodes/client/imagesAsLinks';
 import { findMismatch, schemaProblem } from '../../nodes/client/chat/jsonSchema';

@@ -274,7 +274,7 @@ test.each(FAILING)(
 		const [shown] = task!.data!['main']!.flatMap((items) => items ?? []);
 		expect(shown!.json).toStrictEqual({
 			error: words,
-			message: `${words}. Tell the owner of this chat.`,
+			message: `${words}. Tell the person who set this up.`,
 		});
 		expect(JSON.stringify(task!.hints)).toMatch(/internal host db-7\.corp/);
 	},
@@ -314,7 +314,7 @@ describe.each(WAITING)('behind %s', (_name, trigger, settings, inEditor, reader)
 		const isOwner = reader === 'owner';
 		expect(shown!.json['error']).toContain(words);
 		expect(JSON.stringify(shown!.json).includes('db-7.corp')).toBe(isOwner);
-		expect(String(shown!.json['message']).includes('owner of this chat')).toBe(!isOwner);
+		expect(String(shown!.json['message']).includes('person who set this up')).toBe(!isOwner);
 		if ('responseMode' in settings || trigger !== WEBHOOK_NODE_TYPE)
 			expect(JSON.stringify([shown!.json, task!.hints])).not.toContain('![](https://evil');
 	});
@@ -334,7 +334,7 @@ describe('the owner reads the details of an error', () => {
 		const [task] = run.data.resultData.runData['Tested']!;
 		const [shown] = task!.data!['main']!.flatMap((items) => items ?? []);
 		expect(shown!.json).toMatchObject({ error: expect.stringContaining(words) as string });
-		expect(shown!.json['message']).not.toContain('owner of this chat');
+		expect(shown!.json['message']).not.toContain('person who set this up');
 		expect(JSON.stringify(shown!.json)).toContain(details.service_message);
 	});
 
@@ -388,7 +388,7 @@ test.each<[type: string, parameters: IDataObject, words: string]>([
 		const [task] = run.data.resultData.runData['Tested']!;
 		expect(task!.data!['main']![0]![0]!.json).toStrictEqual({
 			error: words,
-			message: `${words}. Tell the owner of this chat.`,
+			message: `${words}. Tell the person who set this up.`,
 		});
 		expect(JSON.stringify(task!.hints)).toContain('no space on db-7.corp');
 		expect(server.requests).toHaveLength(0);
@@ -400,12 +400,12 @@ test.each([
 	[
 		'a visitor reads no details of what follows its answer',
 		'stop',
-		'Tell the owner of this chat',
+		'Tell the person who set this up',
 	],
 	[
 		'a visitor reads no details of what follows its error',
 		'error',
-		'Tell the owner of this chat',
+		'Tell the person who set this up',
 	],
 ])('an agent: %s', async (_title, ending, words) => {
 	const asked: unknown[] = [];

@@ -4,8 +4,13 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import { packageNode, runWorkflow, stubNode } from '../support/engine';
+import { addTriggers, chatTrigger } from '../support/chatTrigger';
+import { modelCallerNode, packageNode, runWorkflow, stubNode } from '../support/engine';
 import { events, serverForEach } from '../support/scriptedServer';
+
+jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
+	virtual: true,
+});
 
 let content: string;
 /** How the stream ends; not at all without a reason. */
@@ -19,13 +24,14 @@ const server = serverForEach((response) => {
 	]);
 });
 
+beforeAll(addTriggers);
 beforeEach(() => {
 	ending = 'stop';
 });
 
 const TOOLS = { tool: [{ name: 'weather', description: 'Tells the weather' }] };
 const NODES = ['chatCompletion', 'superAssistant', 'functionCallingAgent'];
-const notice = (text: string) => `\n\n> ${text}. Tell the owner of this chat.\n\n`;
+const notice = (text: string) => `\n\n> ${text}. Tell the person who set this up.\n\n`;
 const INVALID = notice('The reply is not valid JSON');
 
 test.each<[string, IDataObject, reply: string, shown: string]>([
@@ -67,7 +73,7 @@ test.each<[string, IDataObject, reply: string, shown: string]>([
 });
 
 test.each(
-	NODES.flatMap((type) => [
+	[...NODES, 'agentVideoChatModel'].flatMap((type) => [
 		[type, 'length', 'It began', 'It began\n\n[The reply was cut off here]'] as const,
 		// n8n appends its error to what the chat shows.
 		[type, undefined, 'It began', 'It began […]\n\n'] as const,
@@ -77,21 +83,23 @@ test.each(
 )('%s shows how a reply ends with %s after %j: %j', async (type, reason, reply, shown) => {
 	content = reply;
 	ending = reason;
+	const isModel = type === 'agentVideoChatModel';
+	const parameters = { appCode: 'app', prompt: 'Hi', message: 'Hi', options: { retries: 0 } };
 	const { chunks, run } = await runWorkflow(
 		[
-			packageNode('Node', type, {
-				parameters: {
-					appCode: 'app',
-					prompt: 'Hi',
-					message: 'Hi',
-					options: { retries: 0 },
-				},
-			}),
+			chatTrigger('Chat'),
+			packageNode(isModel ? 'Model' : 'Node', type, { parameters }),
+			...(isModel ? [modelCallerNode('Node', { stream: true })] : []),
 			stubNode('Next', (items) => items),
 		],
-		{ Node: [['Next']] },
-		'Node',
-		{ credential: { baseUrl: server.url, apiKey: 'k' }, streaming: true },
+		{ Chat: [['Node']], Node: [['Next']] },
+		'Chat',
+		{
+			items: [{ chatInput: 'Hi', sessionId: 'v' }],
+			credential: { baseUrl: server.url, apiKey: 'k' },
+			streaming: true,
+			...(isModel && { model: { name: 'Model', of: 'Node' } }),
+		},
 	);
 	expect(run.data.resultData.error === undefined).toBe(reason !== undefined);
 	const texts = chunks.filter(({ type: each }) => each === 'item').map((chunk) => chunk.content);
@@ -115,7 +123,7 @@ test.each<[string, IDataObject, words: string, remedy: string]>([
 			'Node',
 			{ credential: { baseUrl: server.url, apiKey: 'k' }, streaming: true },
 		);
-		const told = `${words}. Tell the owner of this chat.`;
+		const told = `${words}. Tell the person who set this up.`;
 		expect(chunks.find((chunk) => chunk.type === 'error')?.content).toBe(told);
 		expect(JSON.stringify(chunks)).not.toContain(remedy);
 		expect(error!.message).toContain(`${words}. ${remedy}`);

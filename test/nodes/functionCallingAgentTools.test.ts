@@ -198,13 +198,13 @@ describe('Allowed Values', () => {
 	});
 
 	test.each<[string, string, string]>([
-		['integer', '5, 1.5', 'allows 1.5, which is not an integer'],
-		['integer', 'five', 'allows five, which is not an integer'],
-		['number', '1, x', 'allows x, which is not a number'],
-		['number', 'Infinity', 'allows Infinity, which is not a number'],
-		['boolean', 'true, yes', 'allows yes, which is not true or false'],
-		['boolean', 'constructor', 'allows constructor, which is not true or false'],
-		['object', 'x', 'allows x, which is not an object'],
+		['integer', '5, 1.5', 'allows 1.5, which is not of the type integer'],
+		['integer', 'five', 'allows five, which is not of the type integer'],
+		['number', '1, x', 'allows x, which is not of the type number'],
+		['number', 'Infinity', 'allows Infinity, which is not of the type number'],
+		['boolean', 'true, yes', 'allows yes, which is not of the type boolean'],
+		['boolean', 'constructor', 'allows constructor, which is not of the type boolean'],
+		['object', 'x', 'allows x, which is not of the type object'],
 	])('of type %s: %s is rejected', async (type, values, problem) => {
 		const { error } = await run(withParameters({ name: 'a', type, values }));
 		expect(error!.message).toBe(`Tools: entry 1 (get), parameter a ${problem}`);

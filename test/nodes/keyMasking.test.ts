@@ -219,7 +219,7 @@ describe.each([OPERATIONS.chatStreamed, OPERATIONS.agent, OPERATIONS.assistantSt
 				...WAYS.streaming,
 			});
 			const shown = chunks.find(({ type }) => type === 'error');
-			expect(shown?.content).toBe(`${FAILURE.noCredit}. Tell the owner of this chat.`);
+			expect(shown?.content).toBe(`${FAILURE.noCredit}. Tell the person who set this up.`);
 			expect(JSON.stringify(chunks)).not.toMatch(/tenant|trace-7/i);
 			expect(JSON.stringify(error)).toContain('Tenant 7 is broke');
 			expect(JSON.stringify(error)).toContain('trace-7');

@@ -53,7 +53,7 @@ describe('the API key in a text that arrives in pieces', () => {
 	const keys = [KEY, 'sk-0f4e/very+sesame'];
 	const streamed = (pieces: readonly string[], isKnown?: () => boolean) => {
 		const next = shownInStream(keys, isKnown);
-		return [...pieces.map((piece) => next(piece)), next('', true)];
+		return [...pieces.map((piece) => next(piece)), next('', 'whole')];
 	};
 	const inChat = (...pieces: readonly string[]) => streamed(pieces, () => false);
 

@@ -24,10 +24,9 @@ import {
 } from '../json';
 import type { HttpPort, HttpResponse } from '../ports';
 import { applyChunk, isFinished, startAccumulator, toCompletion } from './accumulator';
-import { readMessage, readReason, stringOf } from './replyMessage';
+import { readMessage, readReason, stringOf, withThoughtsApart } from './replyMessage';
 import { boundedFields, withReply } from './result';
 import { sseDecoder } from './sseDecoder';
-import { withThoughtsApart } from './thoughts';
 import type { ChatCompletion, ChatDelta, ChatRequest } from './types';
 
 const END_OF_STREAM = '[DONE]';

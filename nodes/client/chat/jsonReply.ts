@@ -12,7 +12,7 @@ import { isBlank } from '../values';
 import { addUsage } from './conversation';
 import { userMessage, withMore } from './messages';
 import { usageOf, withReply } from './result';
-import { withoutThought } from './thoughts';
+import { withoutThought } from './replyMessage';
 import { splitCalls } from './toolCalls';
 import { findMismatch } from './jsonSchema';
 import type { Chat } from './sendChat';

@@ -8,6 +8,7 @@ import {
 	type JsonValue,
 } from '../json';
 import { oneLine, shown } from '../values';
+import { stringOf } from './replyMessage';
 import type { ChatRequest, ToolDeclaration } from './types';
 
 /** Fields of a chat request that no caller may add: the client, or another field of the form, sets them. */
@@ -73,7 +74,7 @@ export function checkTools(
 	for (const [index, tool] of value.entries()) {
 		const { type, function: declared } = objectOf(tool);
 		const { name = '', description = '', parameters = { type: 'object' } } = objectOf(declared);
-		const called = typeof name === 'string' ? name : '';
+		const called = stringOf(name);
 		const schema = isJsonObject(parameters) && parameters.type === 'object' && parameters;
 		const problem = schema ? (findProblem(schema) ?? shapeProblem(schema)) : undefined;
 		const unusable = `(${called}) has a schema that cannot be used: ${shown(problem)}`;

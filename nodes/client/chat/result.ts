@@ -11,7 +11,7 @@ import {
 import { isBlank, oneLine } from '../values';
 import { isDataUrl } from '../fileTypes';
 import { findMedia } from './media';
-import { withoutThought } from './thoughts';
+import { withoutThought } from './replyMessage';
 import { idText, splitCalls } from './toolCalls';
 import type { ChatCompletion, Taker, Usage } from './types';
 

@@ -10,6 +10,7 @@ import {
 } from '../json';
 import { isBlank, shown } from '../values';
 import { findMismatch } from './jsonSchema';
+import { stringOf } from './replyMessage';
 import type { ChatMessage, ReplyMessage, ToolCall, ToolDeclaration } from './types';
 
 /** Far above the ids of services. */
@@ -89,7 +90,7 @@ export function readFunction(value: unknown): ToolCall['function'] {
 	return {
 		...called,
 		// A longer name is not one of a declared tool, but it would be repeated in errors and to the model.
-		name: typeof name === 'string' ? name.slice(0, MAX_NAME_CHARACTERS) : '',
+		name: stringOf(name).slice(0, MAX_NAME_CHARACTERS),
 		// The text as it was sent, if it is an object.
 		arguments: read && !parseJsonObject(text) ? JSON.stringify(read) : text,
 	};

@@ -1,11 +1,12 @@
 import { bounded, isJsonObject, withoutUndefined, type JsonObject, type JsonValue } from '../json';
 import { oneLine, shown } from '../values';
+import { stringOf } from './replyMessage';
 import { objectsOf, toolCall } from './toolCalls';
 import type { ToolProgressEvent } from './types';
 
 /** Parses the `extension` of a stream chunk (spec 2.7). Returns a list, because one chunk can report several tools. */
 export function toolProgressEvents({ type: sent, data }: JsonObject): ToolProgressEvent[] {
-	const type = typeof sent === 'string' ? sent : '';
+	const type = stringOf(sent);
 	if (type === 'tool_start' && isJsonObject(data))
 		return [toolEvent(type, { name: data['tool'], arguments: data['arguments'] })];
 	if (type === 'tool_calls' && isJsonObject(data))
@@ -18,7 +19,7 @@ function toolEvent(type: string, fields: JsonObject): ToolProgressEvent {
 	const text = (value: JsonValue = null) => (value === null ? undefined : shown(value));
 	return withoutUndefined({
 		type,
-		tool: typeof name === 'string' ? name : '',
+		tool: stringOf(name),
 		arguments: args,
 		result: text(result),
 		status: text(status),

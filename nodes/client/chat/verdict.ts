@@ -2,7 +2,7 @@ import { ServiceError, type AdviceCode } from '../errors';
 import { asJson, parseJsonObject } from '../json';
 import { isBlank, oneLine } from '../values';
 import { findMedia } from './media';
-import { withoutThought } from './thoughts';
+import { withoutThought } from './replyMessage';
 import { withReply } from './result';
 import { splitCalls } from './toolCalls';
 import { CALLS, endOf, type ChatCompletion, type End, type Taker, type ToolCall } from './types';

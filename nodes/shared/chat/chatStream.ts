@@ -77,9 +77,6 @@ export async function mapChats(
 	return [forVisitors(run, items)];
 }
 
-/** Ends what a chat shows of a reply before its error: n8n's page appends the error to it. */
-const BROKEN_OFF = ' […]\n\n';
-
 /**
  * Runs `work` with a function that sends text to n8n's chat, or to the streaming webhook of this execution.
  *
@@ -100,8 +97,6 @@ export async function withChatStream<T>(
 	const toShown = shownInStream(run.keys, isKnown);
 	let buffered = '';
 	let isDue = false;
-	/** The last text that is shown. */
-	let last = '';
 
 	function flush(): void {
 		isDue = false;
@@ -113,7 +108,6 @@ export async function withChatStream<T>(
 	}
 	function add(shown: string): void {
 		buffered += shown;
-		last = shown === '' ? last : shown;
 		// n8n's chat page drops chunks of white space only: they are sent with the text that follows.
 		if (isDue || !/\S/.test(shown)) return;
 		isDue = true;
@@ -126,14 +120,11 @@ export async function withChatStream<T>(
 			if (run.continuesOnFail()) {
 				const failure = toNodeError(run, error, itemIndex);
 				sendText(toChatNotice(shownText(run, failure)));
-			} else {
-				add(toShown('', true));
-				if (last !== '' && !last.endsWith('\n\n')) add(BROKEN_OFF);
-			}
+			} else add(toShown('', 'broken'));
 			throw error;
 		});
 	} finally {
-		add(toShown('', true));
+		add(toShown('', 'whole'));
 		flush();
 		run.sendChunk('end', itemIndex);
 	}
@@ -175,13 +166,22 @@ export function forVisitors(run: Run, items: readonly INodeExecutionData[]): INo
 	return items.map((item) => ({ ...item, json: maskIn(item.json, mask) }));
 }
 
+/** Ends what a chat shows of a reply before its error: n8n's page appends the error to it. */
+const BROKEN_OFF = ' […]\n\n';
+
 /**
  * A text that arrives in pieces as a chat shows it: with links in place of images, see `imagesInStream`, and without the API
- * key. An end that may be the beginning of either waits for the next piece.
+ * key. An end that may be the beginning of either waits for the next piece. A text that breaks off ends with a mark.
+ *
+ * @param isKnown Undefined where no page draws the text: then it stays as it is.
  */
-export function shownInStream(keys: readonly string[], isKnown: IsKnown | undefined) {
+export function shownInStream(
+	keys: readonly string[],
+	isKnown: IsKnown | undefined,
+): (text: string, end?: 'whole' | 'broken') => string {
+	if (isKnown === undefined) return (text) => text;
 	const withLinks = imagesInStream(isKnown);
-	const steps = (isKnown === undefined ? [] : keys).map((key) => {
+	const steps = keys.map((key) => {
 		let held = '';
 		return (text: string, isLast: boolean) => {
 			const all = (held + text).replaceAll(key, MASKED);
@@ -190,6 +190,12 @@ export function shownInStream(keys: readonly string[], isKnown: IsKnown | undefi
 			return all.slice(0, all.length - begun);
 		};
 	});
-	return (text: string, isLast = false): string =>
-		steps.reduce((shown, step) => step(shown, isLast), withLinks(text, isLast));
+	let last = '';
+	return (text, end) => {
+		const isLast = end !== undefined;
+		const shown = steps.reduce((all, step) => step(all, isLast), withLinks(text, isLast));
+		if (shown !== '') last = shown;
+		const isOpen = last !== '' && !last.endsWith('\n\n');
+		return end === 'broken' && isOpen ? shown + BROKEN_OFF : shown;
+	};
 }

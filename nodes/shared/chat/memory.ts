@@ -10,8 +10,7 @@ import { isSignedUrl } from '../engine/request';
 import type { ValuesOf } from '../form/form';
 import type { Row, TableSchema } from '../engine/dataTable';
 import type { Run } from '../run/run';
-import { chatRows } from './chatRows';
-import { chatOf, keyOf, sessionIds } from './identity';
+import { chatOf, chatRows, keyOf, sessionIds } from './chatRows';
 import type { memoryFields } from './properties';
 
 /** The turns of the conversations of a project, a row each; users can view and delete them. A key is one of an account, workflow and node. */
@@ -132,16 +131,26 @@ const runExclusive = keyedMutex();
  * Asks the items of each conversation one after another, those of other executions in this process, too. Keeps the outputs
  * in the execution: *Retry On Fail* and n8n's *Retry* take them, as an item that is asked again would add its turn again.
  */
-export function itemsInTurn<T>({ index: run, isTool, state: stateOf, workflowId, node }: Run) {
+export function itemsInTurn<T>({ index: run, isTool, state: stateOf, ...context }: Run) {
+	const { workflowId, node, continuesOnFail } = context;
 	const state = stateOf<{ readonly run: number; items: Record<number, T> }>('remembered');
 	// Calls of a tool have no position: each is another one.
 	const stored = isTool ? undefined : state.get();
 	const { items } = state.set(stored?.run === run ? stored : { run, items: {} });
+	/** By key, the error that stops the node: what follows in the conversation is asked after it, by a retry. */
+	const failed = new Map<string, unknown>();
 	return {
 		/** Runs `ask` for an item. An empty key is no conversation. */
 		async ask(item: number, key: string, ask: () => Promise<T>) {
 			if (key === '') return await ask();
-			const once = async () => (items[item] ??= await ask());
+			const once = async () => {
+				if (item in items) return items[item]!;
+				if (failed.has(key)) throw failed.get(key);
+				return (items[item] = await ask().catch((error: unknown) => {
+					if (!continuesOnFail()) failed.set(key, error);
+					throw error;
+				}));
+			};
 			return await runExclusive(`${workflowId} ${node.id} ${key}`, once);
 		},
 		/** Forgets the outputs, once all items have succeeded. */

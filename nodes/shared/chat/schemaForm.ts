@@ -1,5 +1,5 @@
 import type { JsonFormat } from '../../client/chat/jsonReply';
-import { schemaProblem } from '../../client/chat/jsonSchema';
+import { findMismatch, schemaProblem } from '../../client/chat/jsonSchema';
 import { isJsonMode, readJson } from '../../client/chat/requestFields';
 import { InputError, rejectMistakes } from '../../client/errors';
 import {
@@ -96,18 +96,6 @@ export function readSchema(
 	return isByFields ? fieldsSchema(fields ?? [], label, kind) : undefined;
 }
 
-const ALLOWED_HINT =
-	'Correct Allowed Values, or leave it empty. An object can have no allowed values';
-/** Types whose Allowed Values are not texts: what a value is, and whether a JSON value is one. */
-const VALUE_TYPES = new Map<unknown, readonly [kind: string, isValid: (value: unknown) => boolean]>(
-	[
-		['integer', ['an integer', Number.isInteger]],
-		['number', ['a number', Number.isFinite]],
-		['boolean', ['true or false', (value) => typeof value === 'boolean']],
-		['object', ['an object', () => false]],
-	],
-);
-
 function fieldsSchema(entries: readonly FieldEntry[], label: string, kind: string): JsonObject {
 	const properties = new Map<string, JsonObject>();
 	for (const entry of entries) {
@@ -133,7 +121,7 @@ function fieldSchema(
 	label: string,
 ): JsonObject {
 	const texts = textOf(values).split(',').map(textOf);
-	const allowed = texts.filter(Boolean).map((text) => readAllowed(text, type, label));
+	const allowed = texts.filter(Boolean).map((text) => readAllowed(text, textOf(type), label));
 	const choice = allowed.length === 0 ? {} : { enum: allowed };
 	const isList = type === 'array' && allowed.length > 0;
 	return asJson({
@@ -143,12 +131,12 @@ function fieldSchema(
 	});
 }
 
-function readAllowed(text: string, type: unknown, label: string): JsonValue {
-	const [kind, isValid] = VALUE_TYPES.get(type) ?? [];
-	if (isValid === undefined) return text;
+function readAllowed(text: string, type: string, label: string): JsonValue {
+	if (type === 'string' || type === 'array') return text;
 	const value = parseJson(text.toLowerCase());
-	if (value !== undefined && isValid(value)) return value;
-	throw new InputError(label, `allows ${text}, which is not ${kind!}`, ALLOWED_HINT);
+	if (value !== undefined && findMismatch({ type }, value) === undefined) return value;
+	const problem = `allows ${text}, which is not of the type ${type}`;
+	throw new InputError(label, problem, 'Correct Allowed Values, or leave it empty');
 }
 
 /** The text of a field, whatever its expression returns. */

@@ -37,11 +37,11 @@ export function maskError<E>({ withoutSecrets }: Run, error: E): E | ServiceErro
 	return fromSaved(withoutSecrets(toSaved(error)), { cause: error.cause });
 }
 
-const ASK_OWNER = 'Tell the owner of this chat';
-/** What the visitor of a chat can do about an error of the service. */
+const ASK_OWNER = 'Tell the person who set this up';
+/** What a visitor can do about an error of the service. */
 const visitorHints = new WeakMap<Error, string>();
 
-/** What happened, for the visitor of a chat: without the words of a database. */
+/** What happened, for a visitor: without the words of a database. */
 export const visitorMessage = ({ message }: Error) => message.replace(/: The data table [^]*/, '');
 
 /** The same, and what the visitor can do: the hint, and what the service said, are for the owner. */
