@@ -51,17 +51,8 @@ export class AgentVideoApi implements ICredentialType {
 				{
 					name: text('Name', { placeholder: 'e.g. X-Tenant' }),
 					value: text('Value', { typeOptions: { password: true } }),
-					secret: choice('Secret', {
-						choices: [
-							[
-								'By Its Name',
-								'auto',
-								'Yes for names with the word authorization, cookie, token, secret, password or key',
-							],
-							['Yes', 'yes'],
-							['No', 'no'],
-						],
-						default: 'auto',
+					secret: toggle('Secret', {
+						default: true,
 						help: 'Whether the value is masked in errors, hints and logs. Values with fewer than 8 characters are not.',
 					}),
 				},

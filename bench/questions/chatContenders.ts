@@ -51,7 +51,7 @@ export const CHAT_CONTENDERS = {
 					prompt: PROMPT,
 					model: modelById(modelName({ delayMs })),
 					streaming: 'off',
-					options: { batching: { values: { concurrency: CONCURRENCY } } },
+					options: { concurrency: CONCURRENCY },
 				}),
 			]),
 	},
@@ -63,7 +63,7 @@ export const CHAT_CONTENDERS = {
 				ourNode(MEASURED_NODE, 'chatCompletion', {
 					prompt: PROMPT,
 					model: modelById(modelName({ delayMs })),
-					options: { batching: { values: { concurrency: CONCURRENCY } } },
+					options: { concurrency: CONCURRENCY },
 				}),
 			]),
 	},

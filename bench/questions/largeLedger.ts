@@ -1,7 +1,7 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
-import { accountName } from '../../nodes/shared/run/credential';
+import { accountOf, readCredential } from '../../nodes/shared/run/credential';
 import { N8nClient } from '../../lab/n8n/N8nClient';
 import { startN8n } from '../../lab/n8n/startN8n';
 import { postgresSettings } from '../../lab/n8n/startQueue';
@@ -163,8 +163,8 @@ async function runSteps({ pid }: N8nInstance, steps: Steps, count: number, name:
 /** Inserts rows of open tasks, each as long as one that the node writes. */
 async function seed(n8nUrl: string, serverUrl: string, count: number): Promise<void> {
 	const client = await N8nClient.signIn(n8nUrl);
-	const account = accountName(
-		credentialsFor(serverUrl)[0]!.data as ICredentialDataDecryptedObject,
+	const account = accountOf(
+		readCredential(credentialsFor(serverUrl)[0]!.data as ICredentialDataDecryptedObject),
 	);
 	const rows = {
 		status: 'open',

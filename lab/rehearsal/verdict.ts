@@ -124,9 +124,8 @@ function describeLost(copy: Copy, { lost, isGreen }: Outcome, missing: number): 
 	return `${paidVideos(lost)} lost under ${isGreen ? 'green' : 'red'}. ${remedy}`;
 }
 
-type Fields = Record<string, unknown>;
-type Options = (Fields & { retries?: { values?: Fields } }) | undefined;
-const optionsOf = ({ parameters }: INode) => parameters['options'] as Options;
+const optionsOf = ({ parameters }: INode) =>
+	parameters['options'] as Readonly<Record<string, unknown>> | undefined;
 
 function switchedOff(nodes: readonly INode[]): string | undefined {
 	const off = nodes.find((node) => optionsOf(node)?.['taskLedger'] === false);
@@ -134,8 +133,7 @@ function switchedOff(nodes: readonly INode[]): string | undefined {
 }
 
 function sentAgain(nodes: readonly INode[]): string | undefined {
-	const values = (node: INode) => Object.values(optionsOf(node)?.retries?.values ?? {});
-	const again = nodes.find((node) => values(node).includes(true));
+	const again = nodes.find((node) => optionsOf(node)?.['retryOutcomeUnknown'] === true);
 	return again && `Switch off "Retry If Outcome Is Unknown" in ${again.name}.`;
 }
 

@@ -8,7 +8,7 @@ import {
 
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
 import { builderHint } from '../shared/form/fields';
-import { withStrays } from '../shared/form/misplaced';
+import { withStrays } from '../shared/run/names';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './AgentVideoChatModel.node.json';
 import { supplyChatModel } from './execute';

@@ -1,6 +1,6 @@
 import { bindingFields, imagesField } from '../shared/chat/properties';
 import { callFields, modelRequestFields } from '../shared/chat/requestOptions';
-import { retryField } from '../shared/form/callOptions';
+import { retryFields } from '../shared/form/callOptions';
 import { changed, form, notice, options } from '../shared/form/form';
 
 /** The form of Agent Video Chat Model, without what the connected agent or chain sets. */
@@ -14,5 +14,5 @@ export const chatModelForm = form({
 		description:
 			'Images to add to the last user message, in place of those that the agent passes on without a URL. Binary fields are read from the item of the agent or chain.',
 	}),
-	options: options({ ...modelRequestFields, retries: retryField, ...callFields }),
+	options: options({ ...modelRequestFields, ...retryFields, ...callFields }),
 });

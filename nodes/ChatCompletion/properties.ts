@@ -9,7 +9,7 @@ import {
 } from '../shared/chat/properties';
 import { callFields, requestFields } from '../shared/chat/requestOptions';
 import { formatFields } from '../shared/chat/schemaForm';
-import { batchingField, chatRetryField } from '../shared/form/callOptions';
+import { batchingFields, chatRetryFields } from '../shared/form/callOptions';
 import { choice, form, options } from '../shared/form/form';
 
 /** The form of Chat Completion. */
@@ -37,8 +37,8 @@ export const chatForm = form({
 		...replyOptions,
 		...requestFields,
 		memoryMessages: memoryMessagesField,
-		batching: batchingField,
-		retries: chatRetryField,
+		...batchingFields,
+		...chatRetryFields,
 		...callFields,
 	}),
 });

@@ -10,7 +10,7 @@ import {
 import { shownAs } from '../shared/chat/properties';
 import { readModelCodes } from '../shared/run/credential';
 import { builderHint, searchItems } from '../shared/form/fields';
-import { withStrays } from '../shared/form/misplaced';
+import { withStrays } from '../shared/run/names';
 import { openRun } from '../shared/run/run';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './CreateVideo.node.json';

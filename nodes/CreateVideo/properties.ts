@@ -4,10 +4,10 @@ import { InputError } from '../client/errors';
 import { isBlank } from '../client/values';
 import { REQUEST_NAMES } from '../client/video/fields';
 import {
-	batchingField,
+	batchingFields,
 	extraBodyField,
 	readCall,
-	safeRetryField,
+	safeRetryFields,
 	timeoutField,
 } from '../shared/form/callOptions';
 import { displayed, inTools, notInTools } from '../shared/form/fields';
@@ -137,9 +137,9 @@ export const createVideoForm = form({
 		dryRun: toggle('Dry Run', {
 			help: 'Whether to check everything and output the request without sending it. A dry run is free of charge.',
 		}),
-		batching: batchingField,
+		...batchingFields,
 		extraBody: extraBodyField(REQUEST_NAMES),
-		retries: safeRetryField,
+		...safeRetryFields,
 		// The service answers at once with a task.
 		timeout: timeoutField(120),
 		taskLedger: taskLedgerField,
@@ -168,7 +168,6 @@ export function readCreateOptions(
 		maximumCost: readLimit(context, itemIndex, 'maximumCost', sumOfCosts, given.maximumCost),
 		// The calls are never sent twice within one run, whatever the option says.
 		retry: { ...call.retry, retryOutcomeUnknown: false },
-		retryOutcomeUnknown: given.retries.retryOutcomeUnknown,
 	};
 }
 

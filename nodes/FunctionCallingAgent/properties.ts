@@ -21,7 +21,7 @@ import {
 	type SchemaEntry,
 } from '../shared/chat/schemaForm';
 import { NODES_LABEL, type ToolNodes } from '../shared/chat/toolNodes';
-import { chatRetryField, concurrencyField } from '../shared/form/callOptions';
+import { chatRetryFields, concurrencyField } from '../shared/form/callOptions';
 import { choice, count, entries, form, json, notice, options, text } from '../shared/form/form';
 
 const EXAMPLE_SCHEMA =
@@ -158,7 +158,7 @@ export const agentForm = form({
 		...agentRequestFields,
 		memoryMessages: memoryMessagesField,
 		concurrency: concurrencyField,
-		retries: chatRetryField,
+		...chatRetryFields,
 		...callFields,
 	}),
 });

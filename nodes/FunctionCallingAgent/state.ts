@@ -1,8 +1,13 @@
-import type { IExecuteFunctions, INodeExecutionData, ISourceData } from 'n8n-workflow';
+import {
+	isExpression,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type ISourceData,
+} from 'n8n-workflow';
 
 import { closeOpenCalls, openCalls, type CallRecord } from '../client/chat/conversation';
 import { settled } from '../client/concurrency';
-import { isCanceled } from '../client/errors';
+import { InputError, isCanceled } from '../client/errors';
 import { asJson, objectOf } from '../client/json';
 import { showNotice } from '../shared/chat/chatStream';
 import { memoryKeyOf, recall } from '../shared/chat/memory';
@@ -16,8 +21,11 @@ import { checkDrawings } from './drawing';
 import { agentForm, readTools } from './properties';
 import { checkReturns, MAX_RETURNS } from './arrival';
 
-const NO_TOOLS =
-	'This agent has no tool, so it only answers. Add tools, or use Chat Completion, which does the same';
+const NO_TOOLS = [
+	'Tools',
+	'are missing: this agent could only answer',
+	'Add a tool, connect a tool node, or use Chat Completion, which answers the same way. Nothing was sent',
+] as const;
 
 /**
  * State of the node between its runs: the loop through the tool branches runs it once per tool result. Empty between two
@@ -87,7 +95,6 @@ export async function beginBatch(
 			if ('value' in fields) Object.assign(slot, fields.value);
 			else failSlots(context, [slot], fields.error);
 		}
-		if (slots.every(({ tools }) => tools?.length === 0)) run.hint(NO_TOOLS);
 		checkDrawings(
 			context,
 			slots.some(({ toolOutputs = 0 }) => toolOutputs > 0),
@@ -110,6 +117,11 @@ async function readSlot(context: IExecuteFunctions, item: number, toolNodes: Too
 	const own = readTools(values, toolNodes);
 	const key = memoryKeyOf(openedRun(context), item, values);
 	const { asked, ...question } = readQuestion(openedRun(context), item, values);
+	const tools = [...own, ...declarations];
+	// An expression may declare none for some items.
+	const isComputed =
+		values.toolSource === 'json' && isExpression(context.getNode().parameters['toolsJson']);
+	if (tools.length === 0 && !isComputed) throw new InputError(...NO_TOOLS);
 	return {
 		...question,
 		...(await recall(openedRun(context), key, options.memoryMessages, asked)),
@@ -118,7 +130,7 @@ async function readSlot(context: IExecuteFunctions, item: number, toolNodes: Too
 		/** The fields of the item, for the expressions of connected tool nodes; empty if there are none. */
 		json: declarations.length > 0 ? context.getInputData()[item]!.json : {},
 		/** Those that run in branches, then those of the connected tool nodes. */
-		tools: [...own, ...declarations],
+		tools,
 		/** How many outputs they have: one each, or one for all. */
 		toolOutputs: isSingleOutput(values) ? Math.min(1, own.length) : own.length,
 		/** The connected tool nodes, by tool name. */

@@ -86,7 +86,7 @@ export function planCall(run: Run, item: number) {
 			place: placeOfItem(run.context, item),
 			// Not what is sent: the signed URLs of binary files differ on every run.
 			entered: [appCode, message, session, images],
-			retryOutcomeUnknown: options.retries.retryOutcomeUnknown,
+			retryOutcomeUnknown: options.retryOutcomeUnknown,
 			row: { message: message.trim() },
 		},
 	};
@@ -125,8 +125,7 @@ async function ask(
 		...optionalFields(options),
 	};
 	// Never sent twice within one run, whatever the option says.
-	const retries = { ...options.retries, retryOutcomeUnknown: false };
-	const asking = { ...plan, options: { ...options, retries }, sendText, call };
+	const asking = { ...plan, options: { ...options, retryOutcomeUnknown: false }, sendText, call };
 	const sent = askForReply(run, request, 'assistant', asking);
 	const completion = await sent.catch(async (error: unknown) => {
 		// Also when the reply broke off: the assistant remembers what it did in the session.

@@ -1,7 +1,7 @@
 import { imagesField, replyFields, replyOptions } from '../shared/chat/properties';
 import { assistantRequestFields, callFields } from '../shared/chat/requestOptions';
 import { formatFields } from '../shared/chat/schemaForm';
-import { batchingField, safeRetryField } from '../shared/form/callOptions';
+import { batchingFields, safeRetryFields } from '../shared/form/callOptions';
 import { choice, filledByModel, form, options, prompt, text } from '../shared/form/form';
 
 /** The form of Super Assistant. It has no model and no tools: the assistant chooses them itself (spec 2.1, 2.7). */
@@ -49,8 +49,8 @@ export const assistantForm = form({
 	options: options({
 		...replyOptions,
 		...assistantRequestFields,
-		batching: batchingField,
-		retries: safeRetryField,
+		...batchingFields,
+		...safeRetryFields,
 		...callFields,
 	}),
 });

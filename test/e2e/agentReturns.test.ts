@@ -55,7 +55,7 @@ type Row = Pick<Drawing, 'nodes' | 'wires'> & Partial<Drawing>;
 
 const CITIES = Array.from({ length: 14 }, (_each, index) => `Hello ${index}`);
 const AGAIN = set('Again', '={{ { "question": "Hello" } }}');
-const FIXED = { prompt: 'Hello', options: { retries: { values: { retries: 0 } } } };
+const FIXED = { prompt: 'Hello', options: { retries: 0 } };
 const loop = (name: string, options: object = {}) =>
 	node(name, base('splitInBatches'), 3, { parameters: { batchSize: 1, options } });
 const other = (name: string, parameters: object, tools: readonly string[] = []) => ({
@@ -76,7 +76,7 @@ const run = async (name: string, row: Row) =>
 
 const SEPARATE = { onError: 'continueErrorOutput' } as const;
 /** Errors come back. */
-const ERRORS: Wires = { Agent: [['Answers'], ['Stops'], ['Again']], Again: [['Agent']] };
+const ERRORS: Wires = { Agent: [['Answers'], ['Stops'], [], ['Again']], Again: [['Agent']] };
 
 const TOO_OFTEN = 'Answer, Stopped or Error has led back to the input 10 times in a row';
 const BOUND = new RegExp(`^(Agent|Other): ${TOO_OFTEN}\\b.*Loop Over Items.*lead errors`);

@@ -1,4 +1,4 @@
-// @seconds 125
+// @seconds 170
 /**
  * What an AI that builds workflows sees of the nodes, through n8n's own MCP server: it finds them by the words of a request, reads
  * their type definitions, and runs the workflow that stands in each of them, and those that it writes itself.

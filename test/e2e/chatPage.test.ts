@@ -230,7 +230,7 @@ it(
 			credential: 'Scripted',
 			parameters: {
 				prompt: '={{ $json.chatInput }}',
-				options: { retries: { values: { retries: 0 } } },
+				options: { retries: 0 },
 			},
 		});
 		await inChat(browser, { url, name: 'broken' }, async (chat) => {

@@ -311,7 +311,7 @@ describe('a batch of which some fail, with default settings', () => {
 			const faults = session.emulator.faults;
 			faults.add({ kind: 'status', status: 409, ...at(6) });
 			faults.add({ kind: 'reset', ...at(13) });
-			const options = { batching: { values: { concurrency } } };
+			const options = { concurrency };
 			const listed = rows(list.map((prompt) => ({ prompt })));
 			const drawing = workflow(`Night ${concurrency}`, [
 				...[start, listed, creating({ options })],

@@ -57,7 +57,7 @@ async function run(
 const create = async (prompt: string) =>
 	await run(prompt, 'createVideo', {
 		prompt,
-		options: { idempotencyKey: prompt, retries: { values: { retries: 0 } } },
+		options: { idempotencyKey: prompt, retries: 0 },
 	});
 const collect = async (credential?: string) =>
 	await run(

@@ -62,7 +62,7 @@ const WORKFLOWS = {
 			parameters: {
 				prompt: '={{ $json.prompt }} in {{ $execution.id }}',
 				options: {
-					batching: { values: { concurrency: 2 } },
+					concurrency: 2,
 					idempotencyKey: '={{ $json.prompt }}',
 				},
 			},

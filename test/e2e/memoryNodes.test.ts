@@ -104,7 +104,7 @@ it(
 			const { content } = messages.at(-1)!;
 			return content === 'two' && failures-- > 0 ? undefined : `Re: ${String(content)}`;
 		});
-		const once = { options: { retries: { values: { retries: 0 } } } };
+		const once = { options: { retries: 0 } };
 		const tried = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
 		const ref = await importChat(itemsOf('ada: one', 'ada: two'), answer(once, tried));
 		expect(failureOf(await run(ref))).toBe('');

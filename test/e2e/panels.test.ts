@@ -82,9 +82,8 @@ it(
 			const options = await optionsIn(page);
 			expect(options).toStrictEqual(options.toSorted());
 			expect(options).toEqual(expect.arrayContaining(['If Reply Is Empty', 'Temperature']));
-			await page.getByRole('option', { name: 'Batching' }).click();
+			await page.getByRole('option', { name: 'Concurrency' }).click();
 			await field(page, 'concurrency').fill('2');
-			await field(page, 'batchInterval').waitFor();
 			await closePanel(page);
 			await canvasNode(page, 'Answer').getByText('reply from demo-app').waitFor();
 

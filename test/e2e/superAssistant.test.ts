@@ -177,7 +177,7 @@ it(
 			else if (content === 'cut') events(response, [text('Half')]);
 			else events(response, [text(`Re: ${content}`), END, '[DONE]']);
 		};
-		const one = { options: { batching: { values: { concurrency: 1 } } } };
+		const one = { options: { concurrency: 1 } };
 		const ref = await client.importWorkflow(
 			workflow('retry', [
 				node('Webhook', 'n8n-nodes-base.webhook', 2.1, {

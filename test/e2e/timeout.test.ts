@@ -39,7 +39,11 @@ it(
 		const options = { timeout: 2 };
 		const calls = [
 			['Chat', 'chatCompletion', { prompt: 'Hi', options }],
-			['Agent', 'functionCallingAgent', { prompt: 'Hi', options }],
+			[
+				'Agent',
+				'functionCallingAgent',
+				{ prompt: 'Hi', toolSource: 'json', toolsJson: '={{ [] }}', options },
+			],
 			['Assistant', 'superAssistant', { appCode: 'a', message: 'Hi', options }],
 			['Video', 'createVideo', { prompt: 'A lake', options }],
 		] as const;

@@ -135,7 +135,7 @@ afterAll(async () => {
 
 const QUESTIONS = Object.keys(REPLIES).flatMap((form) => [`${form} body`, `${form} stream`]);
 const QUESTION = '={{ $json.questions }}';
-const DETAILED = { output: 'detailed', options: { retries: { values: { retries: 0 } } } };
+const DETAILED = { output: 'detailed', options: { retries: 0 } };
 
 const NODES = {
 	'Chat Completion': [`${PACKAGE}.chatCompletion`, 1, { prompt: QUESTION, ...DETAILED }],
@@ -144,7 +144,11 @@ const NODES = {
 		1,
 		{ appCode: 'a', session: 'new', message: QUESTION, ...DETAILED },
 	],
-	'Agent with Tools': [`${PACKAGE}.functionCallingAgent`, 1, { prompt: QUESTION, ...DETAILED }],
+	'Agent with Tools': [
+		`${PACKAGE}.functionCallingAgent`,
+		1,
+		{ prompt: QUESTION, toolSource: 'json', toolsJson: '={{ [] }}', ...DETAILED },
+	],
 	'AI Agent': [`${LANGCHAIN}.agent`, 3.1, { promptType: 'define', text: QUESTION }],
 	'Basic LLM Chain': [`${LANGCHAIN}.chainLlm`, 1.9, { promptType: 'define', text: QUESTION }],
 } as const;

@@ -648,11 +648,6 @@ export const READERS: readonly Reader[] = [
 	row('shared/run#visitorMessage', (text) => () => visitorMessage(new Error(text))),
 	row('shared/chat#toChatNotice', (text) => () => toChatNotice(text)),
 	row('shared/run#unevaluatedText', (text) => () => unevaluatedText({ prompt: text })),
-	row(
-		'shared/run#unevaluatedText',
-		(text) => () => unevaluatedText({ prompt: `={{ 1 }}${text}` }),
-		'in an expression',
-	),
 	row('shared/files#detectType', (text) => () => detectType(Buffer.from(text))),
 	row('client#mimeTypeOf', (text) => () => mimeTypeOf(text)),
 	row('shared/files#fileNameOf', (text) => () => [
@@ -761,7 +756,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		'shared/form',
 		'shared/durable',
 		...inFolder('shared/engine', 'entered missing oneOf'),
-		...inFolder('shared/run', 'toHint nodeState withoutKeys pathsOf'),
+		...inFolder('shared/run', 'toHint nodeState withoutKeys withStrays'),
 	],
 	'it runs the readers for items or requests, and copies what they return': [
 		...inFolder('FunctionCallingAgent', 'failSlots runAgent applyToolResponses'),

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { SESSION_TABLE } from '../../nodes/SuperAssistant/sessionTable';
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
-import { accountName } from '../../nodes/shared/run/credential';
+import { accountOf, readCredential } from '../../nodes/shared/run/credential';
 import { dataTables, type DataTables } from '../support/dataTables';
 import { runNode, type RunResult } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
@@ -163,13 +163,13 @@ test('a wait with another account leaves the row of a task as it is', async () =
 test('a wait for many tasks replaces the rows of its own account alone', async () => {
 	const ids = Array.from({ length: 25 }, (_, index) => `t-${index}`);
 	for (const apiKey of [OURS, THEIRS]) {
-		const account = accountName({ baseUrl: server.url, apiKey });
+		const account = accountOf(readCredential({ baseUrl: server.url, apiKey }));
 		tables.insert(TASK_TABLE, ...ids.map((task_id) => ({ task_id, account, call: task_id })));
 	}
 	tables.insert(TASK_TABLE, { task_id: 't-0', account: '', call: 't-0' });
 	await wait(OURS, ids);
 	const finished = rowsOf('task_id').filter((row) => row['finished_at'] !== null);
-	const theirs = accountName({ baseUrl: server.url, apiKey: THEIRS });
+	const theirs = accountOf(readCredential({ baseUrl: server.url, apiKey: THEIRS }));
 	expect(finished).toHaveLength(26);
 	expect(finished.map((row) => row['account'])).not.toContain(theirs);
 });

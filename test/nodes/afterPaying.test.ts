@@ -62,7 +62,7 @@ const ROWS: readonly (readonly [what: string, row: Row])[] = [
 		'the same, where it may be sent again',
 		one({
 			...creation(breakOff, PAYS_AGAIN),
-			options: { retries: { values: { retries: 0, retryOutcomeUnknown: true } } },
+			options: { retries: 0, retryOutcomeUnknown: true },
 		}),
 	],
 	['a creation without an answer that can be read', creation(answer(200, {}), NOT_AGAIN)],

@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { AiNodeSdk, SdkChunk, SdkMessage } from '../../nodes/shared/chat/aiNodeSdk';
 import { chatModel } from '../../nodes/AgentVideoChatModel/execute';
 import type { ChatMessage } from '../../nodes/client/chat/types';
-import { readerOf } from '../../nodes/shared/run/reader';
+import { readerOf } from '../../nodes/shared/run/run';
 import { axiosHttp } from '../support/axiosHttp';
 import { events, json, serverForEach, type Script } from '../support/scriptedServer';
 import { subNodeRun } from '../support/strictContext';

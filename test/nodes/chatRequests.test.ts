@@ -64,7 +64,7 @@ function toParameters(node: string, { messages = HI, tools, ...fields }: ChatBod
 	);
 	const list = tools === undefined ? undefined : JSON.stringify(tools);
 	const declared =
-		node === 'chatCompletion' ? {} : { toolSource: 'json', toolsJson: list ?? '[]' };
+		node === 'chatCompletion' ? {} : { toolSource: 'json', toolsJson: list ?? '={{ [] }}' };
 	return {
 		input: 'json',
 		messagesJson: JSON.stringify(messages),

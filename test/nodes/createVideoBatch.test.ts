@@ -49,7 +49,7 @@ async function run(concurrency: number, more: Partial<RunOptions> = {}) {
 }
 const parametersOf = (concurrency: number): IDataObject => ({
 	prompt: '={{ $json.prompt }}',
-	options: { retries: 0, batching: { values: { concurrency } } },
+	options: { retries: 0, concurrency },
 });
 const retry = { id: '12', token: 'token-1', isRetry: true };
 const sent = () => server.requests.map(({ body }) => promptOf(body));

@@ -242,7 +242,7 @@ describe('executions at the same time', () => {
 
 test('a creation that certainly fails gives its place back, and so does one that is not reached', async () => {
 	rejected = ['a'];
-	const options = { maximumVideos: 2, batching: { values: { concurrency: 1 } } };
+	const options = { maximumVideos: 2, concurrency: 1 };
 	expect((await create(['a', 'b'], options)).status).toBe('error');
 	expect(sent()).toStrictEqual(['a']);
 	expect((await create(['c', 'd'], options, { id: '12' })).status).toBe('success');
@@ -280,7 +280,7 @@ test('where the row of a call cannot be written it is not sent', async () => {
 describe('a batch over midnight', () => {
 	const MIDNIGHT_MS = Date.UTC(2026, 5, 16);
 	const batch = (name: string) => Array.from({ length: 6 }, (_, index) => `${name}-${index}`);
-	const ONE_BY_ONE = { batching: { values: { concurrency: 1 } } };
+	const ONE_BY_ONE = { concurrency: 1 };
 
 	beforeEach(() => {
 		nowMs = MIDNIGHT_MS - MINUTE_MS;
@@ -330,7 +330,7 @@ test('an execution counts a failed try, a killed retry and another one once', as
 		limitPeriod: 'execution',
 		maximumVideos: 6,
 		takeWhatFits: true,
-		batching: { values: { concurrency: 1 } },
+		concurrency: 1,
 	};
 	const execution = (id: string) => ({ execution: { id, token: 'token-11', isRetry: true } });
 	rejected = ['p2'];

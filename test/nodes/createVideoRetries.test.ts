@@ -43,7 +43,7 @@ const parametersOf = (options: IDataObject): IDataObject => ({
 	model: { __rl: true, mode: 'id', value: 'video-m1' },
 	prompt: '={{ $json.prompt }}',
 	waitUntilFinished: false,
-	options: { retries: 0, batching: { values: { concurrency: 1 } }, ...options },
+	options: { retries: 0, concurrency: 1, ...options },
 });
 
 async function run(
@@ -92,7 +92,7 @@ describe('Retry If Outcome Is Unknown with Retry On Fail', () => {
 		['with a key', { idempotencyKey: '={{ $json.prompt }}' }],
 	])('%s: the row of the call that was sent again goes', async (_name, more) => {
 		answers = { a: [breakOff], b: [reject, reject] };
-		const options = { retries: { values: { retries: 0, retryOutcomeUnknown: true } }, ...more };
+		const options = { retries: 0, retryOutcomeUnknown: true, ...more };
 		const first = await run(['a', 'b'], options, { retryOnFail: true });
 		expect(first.status).toBe('error');
 		expect(sent().filter((prompt) => prompt === 'a')).toHaveLength(2);

@@ -10,10 +10,12 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { ROOT } from '../../lab/paths';
+import { dataTables } from '../support/dataTables';
 import { allItems, packageNode, runNode, runWorkflow, stubNode } from '../support/engine';
 import { schemaOf, missingFields, type OutputSchema } from '../support/outputSchema';
 
 let emulator: Emulator;
+const tables = dataTables();
 
 beforeAll(async () => {
 	emulator = await startEmulator({ videoSeconds: 0 });
@@ -29,9 +31,13 @@ const ASSISTANT = { appCode: 'demo-assistant', session: 'new' };
 const PROMPT = 'A lighthouse at dawn';
 const DETAILED = { output: 'detailed' };
 
-const run = async (node: string, parameters: IDataObject): Promise<readonly IDataObject[]> => {
+const run = async (
+	node: string,
+	parameters: IDataObject,
+	items: IDataObject[] = [{}],
+): Promise<readonly IDataObject[]> => {
 	const credential = { baseUrl: emulator.url, apiKey: 'demo-key' };
-	const { outputs, error } = await runNode(node, { credential, parameters });
+	const { outputs, error } = await runNode(node, { credential, parameters, items, tables });
 	if (error) throw error;
 	return outputs.flat().map(({ json }) => json);
 };
@@ -66,8 +72,11 @@ async function askAgent(parameters: IDataObject): Promise<readonly IDataObject[]
 	return allItems(result, 'After').flatMap((items) => items.map(({ json }) => json));
 }
 
-async function waitFor(prompt: string): Promise<readonly IDataObject[]> {
-	const [{ task_id: taskId } = {}] = await run('createVideo', { prompt });
+async function waitFor(
+	prompt: string,
+	parameters: IDataObject = {},
+): Promise<readonly IDataObject[]> {
+	const [{ task_id: taskId } = {}] = await run('createVideo', { prompt, ...parameters });
 	return await run('waitForVideo', { taskId });
 }
 
@@ -87,18 +96,26 @@ const inTurn = async (...runs: readonly (() => Promise<readonly IDataObject[]>)[
 
 const CHAT = 'chatCompletion';
 const CREATE = 'createVideo';
+const UNKNOWN = { model: { ...MODEL.model, value: 'chat-m9' } };
+const RAIN = 'Does it rain in Rome? Get the weather';
+const TOOLS = '[{ "type": "function", "function": { "name": "get_weather" } }]';
 const SNAPPING = { __rl: true, mode: 'id', value: 'video-m7' };
+const FITTING = { maximumVideos: 1, takeWhatFits: true };
+const KEYED = { options: { idempotencyKey: 'order-7' } };
+const COLLECTED = { tasks: 'ledger', ledgerTasks: 'project', options: { minimumAge: 0 } };
 const SUM = 'What is 12 times 7?';
 
 const ROWS: Readonly<Record<string, Row>> = {
 	ChatCompletion: {
-		open: ['json'],
+		open: ['json', 'tool_calls'],
 		made: () =>
 			inTurn(
 				() => run(CHAT, { ...MODEL, prompt: PROMPT }),
 				() => run(CHAT, { ...APP, prompt: 'Which aspect ratio fits best?', ...DETAILED }),
 				() => run(CHAT, { ...MODEL, prompt: 'As JSON: title', responseFormat: 'json' }),
 				() => run(CHAT, { ...MODEL, prompt: PROMPT, ...DETAILED }),
+				() => run(CHAT, { ...UNKNOWN, prompt: PROMPT, options: { fallbacks: 'chat-m1' } }),
+				() => run(CHAT, { ...MODEL, prompt: RAIN, options: { tools: TOOLS } }),
 			),
 		others: () => run(CHAT, { ...APP, prompt: PROMPT, ...DETAILED, streaming: 'off' }),
 	},
@@ -108,6 +125,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 			inTurn(
 				() => askAgent({}),
 				() => askAgent(DETAILED),
+				() => askAgent({ options: { maxRounds: 1 } }),
 			),
 		others: () => askAgent({ ...DETAILED, streaming: 'off' }),
 	},
@@ -127,6 +145,11 @@ const ROWS: Readonly<Record<string, Row>> = {
 				() => run(CREATE, { prompt: PROMPT, options: { pricePerSecond: 0.1 } }),
 				() => run(CREATE, { prompt: PROMPT, model: SNAPPING, duration: 7 }),
 				() => run(CREATE, { prompt: PROMPT, waitUntilFinished: true, download: false }),
+				() => run(CREATE, { prompt: PROMPT, options: FITTING }, [{}, {}]),
+				async () => {
+					await waitFor(PROMPT, KEYED);
+					return await run(CREATE, { prompt: PROMPT, ...KEYED });
+				},
 			),
 		others: () => run(CREATE, { prompt: PROMPT, size: '1080P', options: { dryRun: true } }),
 	},
@@ -135,6 +158,13 @@ const ROWS: Readonly<Record<string, Row>> = {
 			inTurn(
 				() => waitFor(PROMPT),
 				() => waitFor('A fail-task'),
+				async () => {
+					await run(CREATE, {
+						prompt: PROMPT,
+						options: { pricePerSecond: 0.1, ...KEYED.options },
+					});
+					return await run('waitForVideo', COLLECTED);
+				},
 			),
 		others: () => waitFor('A moderated-task'),
 	},

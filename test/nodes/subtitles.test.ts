@@ -70,7 +70,7 @@ test.each<[INodeType, IDataObject, string]>([
 	],
 	[new ChatCompletion(), { appCode: 'stale', model: model('chat-m1') }, 'reply from chat-m1'],
 	[new AgentVideoChatModel(), { model: model('chat-m2') }, 'chat-m2'],
-	[new FunctionCallingAgent(), {}, 'default model'],
+	[new FunctionCallingAgent(), { tools: {} }, 'default model'],
 	[
 		new FunctionCallingAgent(),
 		{ answeredBy: 'app', appCode: 'demo-app', tools: { tool: [{}] } },

@@ -1,4 +1,4 @@
-import { accountName } from '../../nodes/shared/run/credential';
+import { accountOf, readCredential } from '../../nodes/shared/run/credential';
 import { SESSION_TABLE } from '../../nodes/SuperAssistant/sessionTable';
 import { packageNode, runNode, runWorkflow, stubNode, type RunOptions } from '../support/engine';
 import { dataTables, type DataTables } from '../support/dataTables';
@@ -52,7 +52,7 @@ beforeEach(() => {
 	script = (response, _request, index) => {
 		events(response, [{ session_id: `s-${index}` }, ...CHUNKS]);
 	};
-	account = accountName({ baseUrl: server.url, apiKey: SECRET });
+	account = accountOf(readCredential({ baseUrl: server.url, apiKey: SECRET }));
 });
 
 async function assist(more: Partial<RunOptions> = {}) {

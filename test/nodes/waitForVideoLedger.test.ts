@@ -2,7 +2,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
-import { accountName } from '../../nodes/shared/run/credential';
+import { accountOf, readCredential } from '../../nodes/shared/run/credential';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
 	allItems,
@@ -54,7 +54,7 @@ beforeEach(() => {
 	aheadMs = 0;
 	const now = Date.now.bind(Date);
 	jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
-	account = accountName(credential());
+	account = accountOf(readCredential(credential()));
 });
 afterEach(() => {
 	jest.restoreAllMocks();

@@ -9,7 +9,7 @@ import {
 
 import { WaitForVideo } from '../../nodes/WaitForVideo/WaitForVideo.node';
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
-import { accountName } from '../../nodes/shared/run/credential';
+import { accountOf, readCredential } from '../../nodes/shared/run/credential';
 import { dataTables } from '../support/dataTables';
 import {
 	allItems,
@@ -215,7 +215,7 @@ describe('a failed video', () => {
 
 	test('from the task ledger fails the node as well, after the completed ones have gone on', async () => {
 		const tables = dataTables();
-		const account = accountName({ baseUrl: server.url, apiKey: 'k-secret' });
+		const account = accountOf(readCredential({ baseUrl: server.url, apiKey: 'k-secret' }));
 		const sent_at = new Date(Date.now() - 3_600_000).toISOString();
 		tables.insert(
 			TASK_TABLE,

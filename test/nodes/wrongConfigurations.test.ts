@@ -30,6 +30,8 @@ const NODES = {
 } as const;
 
 const URL = 'https://example.com/boat.jpg';
+const SCHEMA = { responseFormat: 'schema' };
+const TOOL = '[{ "type": "function", "function": { "name": "a" } }]';
 
 /** A node, what is wrong in its parameters, and the name that the error tells in its place. */
 const WRONG: readonly [keyof typeof NODES, IDataObject, string, string][] = [
@@ -39,19 +41,31 @@ const WRONG: readonly [keyof typeof NODES, IDataObject, string, string][] = [
 	['video', { dryRun: true }, 'dryRun', 'options.dryRun'],
 	['video', { options: { maxVideos: 5 } }, 'options.maxVideos', 'options.maximumVideos'],
 	['video', { options: { waitUntilFinished: true } }, 'options.wait', 'waitUntilFinished'],
-	['video', { options: { batching: { concurrency: 2 } } }, 'batching.con', 'values.concurrency'],
+	['video', { options: { batching: { concurrency: 2 } } }, 'options.batching', 'batchInterval'],
+	['video', { options: { retries: 0, maxVideos: 5 } }, 'options.maxVideos', 'maximumVideos'],
 	['video', { images: [URL] }, 'images', 'references'],
 	['video', { options: { images: [URL] } }, 'options.images', 'references'],
 	['video', { aspect_ratio: '9:16' }, 'aspect_ratio', 'aspectRatio'],
 	['video', { references: [URL] }, 'references', 'file'],
 	['video', { references: { image: [{ url: URL }] } }, 'references.image', 'references'],
 	['video', { references: [{ url: URL }] }, 'references.url', 'references.file.url'],
+	['video', { references: { file: [{ image: URL }] } }, 'entry 1', 'Enter a URL'],
 	['video', { size: '4K' }, 'Size', '720P, 480P or 1080P'],
 	['chat', { temperature: 0.2 }, 'temperature', 'options.temperature'],
 	['chat', { tools: '[]' }, 'tools', 'options.tools'],
 	['chat', { options: { systemMessage: 'Be kind' } }, 'options.sys', 'systemMessage'],
 	['agent', { options: { tools: '[]' } }, 'options.tools', 'Write tools'],
 	['agent', { options: { maximumRounds: 3 } }, 'options.maximumR', 'options.maxRounds'],
+	['chat', { ...SCHEMA, fields: { field: [{ key: 'a' }] } }, 'without a name', 'Name the field'],
+	['agent', { tools: {} }, 'Tools are missing', 'Add a tool'],
+	['agent', { tools: { tool: [] } }, 'Tools are missing', 'connect a tool node'],
+	['agent', { toolSource: 'json', toolsJson: '[]' }, 'Tools are missing', 'Chat Completion'],
+	[
+		'agent',
+		{ toolSource: 'form', toolsJson: TOOL, tools: {} },
+		'Tools are missing',
+		'Add a tool',
+	],
 	['assistant', { options: { sessionId: 's-1' } }, 'options.sessionId', 'sessionId'],
 	['wait', { maximumWait: 5 }, 'maximumWait', 'options.maximumWait'],
 ];
@@ -65,14 +79,6 @@ test.each(WRONG)('%s with %j: the error names %s, and %s', async (key, wrong, na
 	expect(error?.message).toContain(name);
 	expect(error?.description).toMatch(new RegExp(instead));
 	expect(server.requests).toHaveLength(0);
-});
-
-test('an agent without any tool says so', async () => {
-	const [node, parameters] = NODES.agent;
-	const credential = { baseUrl: server.url, apiKey: 'k' };
-	const onError = 'continueErrorOutput' as const;
-	const { hints } = await runNode(node, { credential, parameters, onError });
-	expect(hints.join()).toContain('has no tool');
 });
 
 test('every name in the examples and in stored forms is one of the form', async () => {

@@ -25,7 +25,6 @@ import {
 import { AgentVideoApi } from '../../credentials/AgentVideoApi.credentials';
 import { NODE_NAMES } from '../../scripts/nodePages';
 import { dataTables, type DataTables } from './dataTables';
-import { groupedOptions } from './groupedOptions';
 import { ModelCaller } from './ModelCaller';
 
 const PREFIX = 'n8n-nodes-agent-video';
@@ -119,7 +118,10 @@ export async function runNode(name: string, options: RunOptions): Promise<RunRes
 	return await runWorkflow(nodes, wires, NODE, options);
 }
 
-/** Builds a node of this package for a workflow. */
+/** An agent whose expression declares no tool only answers. */
+const ANSWERS_ONLY = { toolSource: 'json', toolsJson: '={{ [] }}' };
+
+/** Builds a node of this package for a workflow: an agent that only answers unless its parameters have tools. */
 export function packageNode(
 	name: string,
 	type: string,
@@ -129,16 +131,16 @@ export function packageNode(
 		retryOnFail,
 	}: Pick<RunOptions, 'parameters' | 'onError' | 'retryOnFail'>,
 ): INode {
+	const isAlone = type === 'functionCallingAgent' && !('tools' in parameters);
 	return {
 		id: name,
 		name,
 		type: `${PREFIX}.${type}`,
 		typeVersion: 1,
 		position: [0, 0],
-		parameters: groupedOptions(
-			NODE_TYPES[`${PREFIX}.${type.replace(/Tool$/, '')}`]!,
-			parameters,
-		) as INode['parameters'],
+		parameters: (isAlone
+			? { ...ANSWERS_ONLY, ...parameters }
+			: parameters) as INode['parameters'],
 		credentials: { agentVideoApi: { id: '1', name: 'Agent Video API' } },
 		...(onError === undefined ? {} : { onError }),
 		// n8n replaces 0 with its default of one second.

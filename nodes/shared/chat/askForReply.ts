@@ -26,7 +26,7 @@ interface InputValues extends ValuesOf<typeof inputFields> {
 type QuestionValues = InputValues &
 	Parameters<typeof boundFields>[0] &
 	Parameters<typeof toJsonFormat>[0] & {
-		readonly options: { retries: { fallbacks: readonly string[] } };
+		readonly options: { fallbacks: readonly string[] };
 	};
 
 /**
@@ -42,7 +42,7 @@ export function readQuestion(run: Run, item: number, values: QuestionValues) {
 		/** The request without its messages. */
 		request: boundFields(values, service),
 		/** What it is sent to in turn if it is rejected. */
-		fallbacks: values.options.retries.fallbacks.map((code) =>
+		fallbacks: values.options.fallbacks.map((code) =>
 			isApp ? appField(code, service) : { model: code },
 		),
 		/** The format of the answer; undefined for a text. */

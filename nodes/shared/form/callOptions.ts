@@ -3,7 +3,6 @@ import type { Run } from '../run/run';
 import {
 	count,
 	form,
-	group,
 	json,
 	number,
 	texts,
@@ -20,68 +19,67 @@ export const concurrencyField = count('Concurrency', {
 });
 
 /** How many items are processed at the same time, and the pause between batches. */
-export const batchingField = group('Batching', {
+export const batchingFields = {
 	concurrency: concurrencyField,
 	batchInterval: number('Batch Interval', {
 		unit: 'Milliseconds',
 		help: 'Pause between batches, for a service with a rate limit. A batch has as many items as Concurrency says.',
 		default: 0,
 	}),
-});
+};
 
-const { batching } = form({ batching: batchingField }, 'options.').fields;
+const batching = form(batchingFields, 'options.');
 
 /**
  * The batch options of a run. n8n evaluates them for the first item, and they apply to all.
  *
  * @throws InputError when one of them is out of range.
  */
-export function readBatching(entered: Entered) {
-	return batching.read(entered, 0);
-}
+export const readBatching = (entered: Entered) => batching.read(entered, 0);
 
-const retryFields = {
+const SENT_AGAIN =
+	'Whether to send a request again that may already be processed, for example after a lost connection or status 503.';
+
+/** For calls whose second execution does little harm: the node retries them itself. */
+export const retryFields = {
 	retries: number('Retries', {
-		help: 'How often a request is retried when the service reports too many requests (429) or cannot be reached. After 429 the node waits as long as the service says, or else about 10, 20 and 40 seconds. All delays of a request together take at most 2 minutes.',
+		help: 'How often a request is retried when the service limits requests (429) or cannot be reached. After 429 the node waits as long as the service says, or else about 10, 20 and 40 seconds. All delays of a request together take at most 2 minutes.',
 		default: 3,
 		max: 10,
 		integer: true,
 	}),
 	retryOutcomeUnknown: toggle('Retry If Outcome Is Unknown', {
-		help: 'Whether to also retry a request that the service may already have processed, for example after a lost connection or status 503. It may then be charged twice.',
+		help: `${SENT_AGAIN} It may then be charged twice.`,
 	}),
 };
 
-/** For calls whose second execution does little harm: the node retries them itself. */
-export const retryField = group('Retries', retryFields);
-
 /** With further codes of the kind that *Answered By* chooses. */
-export const chatRetryField = group('Retries', {
+export const chatRetryFields = {
 	...retryFields,
 	fallbacks: texts('Fallbacks', {
-		help: 'Codes that are asked in turn, with commas between them: more models, or more applications if one answers. After 400, 402, 403 and 404, and after the retries when the service limits requests (429) or cannot be reached; a model also after 5xx and lost connections, before anything is shown: the model that has failed may be charged, too. The output has a field fallback.',
+		help: 'Codes that are asked in turn, with commas between: models, or applications if one answers. After 400, 402, 403 and 404, and after the retries when the service limits requests (429) or cannot be reached; a model also after 5xx and lost connections, before anything is shown: the model that has failed may be charged, too. The output has a field fallback.',
 		placeholder: 'e.g. my-second-model, my-third-model',
 	}),
-});
+};
 
 /** For expensive calls: only n8n's Retry On Fail sends them again. */
-export const safeRetryField = group('Retries', {
+export const safeRetryFields = {
 	...retryFields,
 	retryOutcomeUnknown: toggle('Retry If Outcome Is Unknown', {
-		help: 'Whether Retry On Fail, and the retry of an execution, send a request again that has no answer, for example after a lost connection. The service may then carry it out and charge it twice.',
+		help: `${SENT_AGAIN} Only Retry On Fail and the retry of an execution do so. It may then be charged twice.`,
 	}),
-});
+};
 
 /** How a call is repeated, and its timeouts, by the values of its options. The span of the run counts the retries. */
 export function readCall(
 	{ trace }: Pick<Run, 'trace'>,
-	{ retries: retry, timeout }: { retries: ValuesOf<typeof retryFields>; timeout: number },
+	{ retries, retryOutcomeUnknown, timeout }: ValuesOf<typeof retryFields> & { timeout: number },
 ) {
 	const onRetry = () => {
 		trace({ 'http.request.resend_count': 1 });
 	};
 	const limitMs = timeout * 1000;
-	return { retry: { ...retry, onRetry }, limitMs, idleTimeoutMs: limitMs };
+	return { retry: { retries, retryOutcomeUnknown, onRetry }, limitMs, idleTimeoutMs: limitMs };
 }
 
 /** More fields of the body of a request, but not those of `names`; by default those of a chat that the node sets. */

@@ -73,9 +73,9 @@ interface HintFile extends Omit<IBuilderHint, 'extraTypeDefContent'> {
 	readonly example: string[];
 }
 
-/** n8n checks the names of its own nodes only; of others it drops what is unknown or hidden, see `withStrays`. */
+/** n8n checks the names of its own nodes only, see `withStrays`. */
 const NAMES_NOTE =
-	'n8n drops other names, and fields whose @displayOptions are not met, without an error. Parameters at a wrong level fail when the node runs, before it sends anything.';
+	'n8n drops other names inside the entries of a list, and fields whose @displayOptions are not met, without an error. Other parameters that are unknown, or at a wrong level, fail when the node runs, before it sends anything. With onError: continueErrorOutput the last output has error, message and details: name error in the sample output as well.';
 
 /**
  * What n8n's AI builder and its MCP server read about a node: when to use it, what must follow, and in its type

@@ -126,29 +126,6 @@ export function options<F extends Fields>(declared: F): Declared<ValuesOf<F>> {
 	return field(property('collection', 'Options', more), parse);
 }
 
-/** Options that the form shows together, as one entry of the Options collection. */
-export function group<F extends Fields>(label: string, declared: F): Declared<ValuesOf<F>> {
-	const { properties, parse } = form(declared);
-	const more = { typeOptions: { multipleValues: false }, default: { values: {} } };
-	return field(collection(label, [label, 'values', sorted(properties)], more), (entered) =>
-		parse(objectOf(entered)['values']),
-	);
-}
-
-function collection(
-	displayName: string,
-	[label, name, values]: readonly [label: string, name: string, values: INodeProperties[]],
-	{ typeOptions, ...more }: More,
-): INodeProperties {
-	return property('fixedCollection', displayName, {
-		typeOptions: { multipleValues: true, ...typeOptions },
-		placeholder: `Add ${label}`,
-		default: {},
-		...more,
-		options: [{ displayName: label, name, values }],
-	});
-}
-
 interface Entries extends More {
 	/** Label, name and fields of an entry. */
 	readonly entry: readonly [label: string, name: string, fields: Fields];
@@ -158,10 +135,19 @@ interface Entries extends More {
 export type Entry<F extends string> = Readonly<Partial<Record<F, unknown>>>;
 
 /** A list of entries with several fields each, as they were entered; empty unless it has a default. */
-export function entries<T>(label: string, { entry, ...more }: Entries): Declared<readonly T[]> {
-	const [title, name, fields] = entry;
+export function entries<T>(
+	label: string,
+	{ entry, typeOptions, ...more }: Entries,
+): Declared<readonly T[]> {
+	const [displayName, name, fields] = entry;
 	return field(
-		collection(label, [title, name, form(fields).properties], more),
+		property('fixedCollection', label, {
+			typeOptions: { multipleValues: true, ...typeOptions },
+			placeholder: `Add ${displayName}`,
+			default: {},
+			...more,
+			options: [{ displayName, name, values: form(fields).properties }],
+		}),
 		(entered) => (entered as Readonly<Record<string, readonly T[]>> | undefined)?.[name] ?? [],
 	);
 }

@@ -57,11 +57,6 @@ export function readCredential(data: ICredentialDataDecryptedObject) {
 	return { baseUrl, key, hasApp, headers, fileHosts, mask, keys };
 }
 
-/** A word in the name of a header whose value is a secret. */
-const SECRET_WORD = /^(authorization|cookie|token|secret|password|(api)?key)$/i;
-/** Between the words of a name: `X-Api-Key`, `x_api_key`, `XApiKey`, `APIKey`. */
-const WORD_END = /[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/;
-
 function readHeaders(rows: unknown) {
 	const { header = [] } = objectOf(rows) as { header?: readonly JsonObject[] };
 	const entries = header.map((row) => [text(row['name']), text(row['value'])] as const);
@@ -77,14 +72,9 @@ function readHeaders(rows: unknown) {
 			[/[^\t -~]/.test(value), `has a special character in its value`, 'Use ASCII only'],
 		]);
 	});
-	const isHidden = ([name]: readonly [string, string], index: number) => {
-		const { secret = 'auto' } = header[index]!;
-		if (secret !== 'auto') return secret === 'yes';
-		return name.split(WORD_END).some((word) => SECRET_WORD.test(word));
-	};
 	// The first word may be a scheme, such as Basic.
 	const hidden = entries
-		.filter(isHidden)
+		.filter((_entry, index) => header[index]!['secret'] !== false)
 		.flatMap(([name, value]) =>
 			[value, value.replace(/^\S+\s+/, '')].map((each) => [name, each] as const),
 		);
@@ -95,14 +85,7 @@ function readHeaders(rows: unknown) {
  * Name of the account behind a credential: the host of its base URL and a hash of its API key and extra headers. The service
  * has no ID of accounts, so another key counts as another account. So does another header: it may name the tenant, and a task
  * that is polled for another tenant would be lost.
- *
- * @throws InputError when the credential has a missing or malformed value.
  */
-export function accountName(data: ICredentialDataDecryptedObject): string {
-	return accountOf(readCredential(data));
-}
-
-/** The same, of a credential that has been read. */
 export function accountOf({ baseUrl, key, headers }: ReturnType<typeof readCredential>): string {
 	const { host } = new URL(baseUrl);
 	const sent = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);

@@ -4,6 +4,7 @@ import { InputError, ServiceError } from '../../client/errors';
 import type { HttpPort, HttpRequest } from '../../client/ports';
 import { isPrivateUrl, knownHosts } from '../../client/http/publicUrl';
 import { sleepSlice } from '../engine/clock';
+import { nodeOf } from '../engine/internals';
 import { requestWithCredential, ssrfErrorName, streamOf } from '../engine/request';
 import { workflowOf } from '../engine/workflow';
 import { accountOf, readCredential } from './credential';
@@ -35,7 +36,7 @@ export async function readService(context: NodeContext) {
 		stopOnError(context);
 		throw new InputError(...LEGACY_ORDER);
 	}
-	const { name, parameters } = context.getNode();
+	const { name, parameters } = nodeOf(context);
 	checkNames(parameters, workflowOf(context).descriptionOf(name)?.properties ?? []);
 	const data = await context.getCredentials(CREDENTIAL, 0);
 	const credential = readCredential(data);
@@ -44,7 +45,9 @@ export async function readService(context: NodeContext) {
 		http: n8nHttp(context, data, credential),
 		baseUrl,
 		/** Whether it is on a private network, so that private addresses are allowed in what it is sent. */
-		isPrivate: isPrivateUrl(baseUrl),
+		get isPrivate() {
+			return isPrivateUrl(baseUrl);
+		},
 		/** Whether a URL is one of the service, or of a host that the credential names. */
 		isKnown: knownHosts(baseUrl, fileHosts),
 		/** Whether the key ends with the app code of every chat (spec 4). */
@@ -53,8 +56,10 @@ export async function readService(context: NodeContext) {
 		mask,
 		/** The API key, and everything that may be one in it, the longest first: no visitor reads them. */
 		keys,
-		/** The name of the account, see `accountName`. */
-		account: accountOf(credential),
+		/** The name of the account, see `accountOf`. */
+		get account() {
+			return accountOf(credential);
+		},
 	};
 }
 

@@ -1,20 +1,26 @@
-import type { INodeParameters, INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+import {
+	updateDisplayOptions,
+	type INodeParameters,
+	type INodeProperties,
+	type INodePropertyCollection,
+} from 'n8n-workflow';
 
 import { InputError } from '../../client/errors';
 import { isJsonObject, objectOf } from '../../client/json';
 import { isBlank } from '../../client/values';
+import { KEPT_UNSEEN } from '../engine/form';
 
 /** A field, or a list of a fixed collection. */
-export type Place = Pick<INodeProperties, 'name' | 'hint'> &
+type Place = Pick<INodeProperties, 'name' | 'hint'> &
 	Partial<Pick<INodeProperties, 'type' | 'options'> & INodePropertyCollection>;
 
 /** What a value has below a field: the fields of a collection or of an entry, or the lists of a fixed collection. */
-export function placesBelow({ type, options = [], values }: Place): readonly Place[] {
+function placesBelow({ type, options = [], values }: Place): readonly Place[] {
 	return values ?? (type?.toLowerCase().endsWith('collection') ? options : []);
 }
 
 /** The names of fields, and below them, each with the path of its value. A stray has that of where it belongs as its hint. */
-export function pathsOf(fields: readonly Place[], start = ''): [name: string, path: string][] {
+function pathsOf(fields: readonly Place[], start = ''): [name: string, path: string][] {
 	return fields.flatMap((each) => {
 		const path = isStray(each) ? each.hint! : `${start}${each.name}`;
 		return [[each.name, path], ...pathsOf(placesBelow(each), `${path}.`)];
@@ -40,8 +46,6 @@ function likeness(name: string, other: string): number {
  * @throws InputError that names the nearest place.
  */
 export function checkNames(parameters: INodeParameters, properties: readonly Place[]): void {
-	const strays = pathsOf(properties.filter(isStray));
-	const paths = pathsOf(properties.filter((each) => !isStray(each)));
 	const at = (path: string) =>
 		path.split('.').reduce<unknown>((value, name) => objectOf(value)[name], parameters);
 
@@ -61,6 +65,8 @@ export function checkNames(parameters: INodeParameters, properties: readonly Pla
 			if (next.length > 0)
 				for (const each of [value].flat()) check(each, next, `${start}${name}.`);
 			if (found.length > 0 || isBlank(value)) continue;
+			const strays = pathsOf(properties.filter(isStray));
+			const paths = pathsOf(properties.filter((each) => !isStray(each)));
 			const near = start === '' ? paths : paths.filter(([, path]) => path.startsWith(start));
 			const [alike] = near.toSorted(([a], [b]) => likeness(name, b) - likeness(name, a));
 			const [, path] = [...paths, ...strays].find(([each]) => each === name) ?? alike!;
@@ -71,4 +77,36 @@ export function checkNames(parameters: INodeParameters, properties: readonly Pla
 		}
 	}
 	check(parameters, properties, '');
+}
+
+const MISPLACED = { displayName: 'Misplaced', default: '', ...KEPT_UNSEEN } as const;
+const IS_SET = [{ _cnd: { exists: true } }] as const;
+
+/**
+ * The form of a node, with what n8n would drop before `checkNames` sees it: options that stand beside their collection, and what
+ * a collection holds in another shape. Where it holds a list, n8n fills in the defaults of its entries, and drops other names.
+ *
+ * @param others More names that somebody may write at the top, with the paths where their values belong.
+ */
+export function withStrays(
+	properties: readonly INodeProperties[],
+	others: Readonly<Record<string, string>> = {},
+): INodeProperties[] {
+	const paths = pathsOf(properties.filter(({ name }) => name === 'options')).slice(1);
+	const strays = new Map([...paths, ...Object.entries(others)]);
+	for (const { name } of properties) strays.delete(name);
+	const twinOf = (field: INodeProperties) => {
+		const { name, default: initial, displayOptions } = field;
+		const lists = placesBelow(field).filter(({ values }) => values);
+		const hide = Object.fromEntries(lists.map((list) => [`${name}.${list.name}`, [...IS_SET]]));
+		const twin = { ...MISPLACED, name, default: initial };
+		const shown = updateDisplayOptions({ ...twin.displayOptions, hide }, [twin]);
+		return displayOptions ? updateDisplayOptions(displayOptions, shown) : shown;
+	};
+	return [
+		...properties.flatMap((each) =>
+			placesBelow(each).length === 0 ? [each] : [each, ...twinOf(each)],
+		),
+		...[...strays].map(([name, hint]) => ({ ...MISPLACED, name, hint })),
+	];
 }

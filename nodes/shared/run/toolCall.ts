@@ -1,6 +1,7 @@
 import { type IExecuteFunctions, type INode } from 'n8n-workflow';
 
 import { objectOf } from '../../client/json';
+import { nodeOf } from '../engine/internals';
 import { runDataOf, sourceOf } from '../engine/nodeRun';
 import { workflowOf } from '../engine/workflow';
 
@@ -25,14 +26,14 @@ export function isToolOutput({
 export function isToolCall(context: IExecuteFunctions): boolean {
 	const runData = runDataOf(context) ?? {};
 	const { nodes } = workflowOf(context);
-	const own = context.getNode().name;
-	const after = context.getChildNodes(own);
+	const own = nodeOf(context).name;
 	for (let from = sourceOf(context); from;) {
 		const { previousNode: name, previousNodeOutput = 0, previousNodeRun = 0 } = from;
 		const node = nodes[name];
 		if (name !== own && node?.type.endsWith('.functionCallingAgent') === true)
 			return (
-				isToolOutput(node)(previousNodeOutput) && after.some((each) => each.name === name)
+				isToolOutput(node)(previousNodeOutput) &&
+				context.getChildNodes(own).some((each) => each.name === name)
 			);
 		from = runData[name]?.[previousNodeRun]?.source[0] ?? null;
 	}

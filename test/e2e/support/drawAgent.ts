@@ -73,7 +73,10 @@ export const agentNode = ({
 	...node('Agent', AGENT, 1, {
 		parameters: {
 			prompt: '={{ $json.question }}',
-			tools: { tool: tools.map(tool) },
+			// Without tools: by an expression that declares none, so that it only answers.
+			...(tools.length === 0
+				? { toolSource: 'json', toolsJson: '={{ [] }}' }
+				: { tools: { tool: tools.map(tool) } }),
 			// The tests look at the conversation.
 			output: 'detailed',
 			...parameters,

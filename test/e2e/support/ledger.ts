@@ -83,7 +83,7 @@ const waitNode = node('Wait for Video', 'n8n-nodes-agent-video.waitForVideo', 1,
 const createNode = node('Create Video', 'n8n-nodes-agent-video.createVideo', 1, {
 	parameters: {
 		prompt: '={{ $json.prompt }}',
-		options: { batching: { values: { concurrency: CONCURRENCY } } },
+		options: { concurrency: CONCURRENCY },
 	},
 	credential,
 });

@@ -54,11 +54,35 @@ const set = (variable: string, name: string, json: string, output: object) =>
 		output,
 	);
 
+const own =
+	(type: string) =>
+	(variable: string, name: string, parameters: string, output: object = {}, more = '') =>
+		node(variable, type, 1, name, parameters, output, more);
+const video = own('createVideo');
+const wait = own('waitForVideo');
+const chat = own('chatCompletion');
+const agent = own('functionCallingAgent');
+const assistant = own('superAssistant');
+
+const noOp = (variable: string, name: string) =>
+	node(variable, 'n8n-nodes-base.noOp', 1, name, '{}');
+
+/** A list, and an item for each entry; a text is in a field of this name. */
+function each(name: string, entries: string, sample: object | string, field = '') {
+	const options = field === '' ? '' : `, options: { destinationFieldName: '${field}' }`;
+	const output = typeof sample === 'string' ? { [field]: sample } : sample;
+	return [
+		set('list', 'List', `{ items: ${entries} }`, { items: [sample] }),
+		node('split', SPLIT, 1, name, `{ fieldToSplitOut: 'items'${options} }`, output),
+	];
+}
+
 const wire = (...lines: readonly string[]) =>
 	`export default workflow('requested', 'Requested')${lines.join('')};`;
 
 const VIDEO = { task_id: 'task-1', status: 'completed', video_url: 'https://example.com/1.mp4' };
 const MP4 = matching(/\.mp4$/);
+const ANY_TEXT = matching(/\S/);
 const SPLIT = 'n8n-nodes-base.splitOut';
 /** What does not fit under a limit. */
 const LEFT_OUT = like({ task_id: '', reason: 'limit' });
@@ -70,10 +94,8 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 		code: [
 			START,
 			set('product', 'Product', '{ name: "Kite", phone: "555" }', { name: '', phone: '' }),
-			node(
+			video(
 				'create',
-				'createVideo',
-				1,
 				'Create Video',
 				"{ prompt: expr('A product video: {{ $json.name }}'), waitUntilFinished: true }",
 				VIDEO,
@@ -90,10 +112,8 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 		inputs: { chatInput: 'Look up order B99' },
 		code: [
 			CHAT,
-			node(
+			agent(
 				'agent',
-				'functionCallingAgent',
-				1,
 				'Agent',
 				`{ prompt: expr("{{ $('Start').item.json.chatInput }}"), tools: { tool: [{
 					name: 'look_up_order', description: 'Looks up an order',
@@ -116,7 +136,7 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 				{ order_id: 'A17', state: 'shipped' },
 				'alwaysOutputData: true',
 			),
-			node('answer', 'n8n-nodes-base.noOp', 1, 'Answer', '{}'),
+			noOp('answer', 'Answer'),
 			wire(
 				'.add(start).to(agent).add(agent.output(0).to(answer))',
 				'.add(agent.output(2).to(orders)).add(orders.to(agent))',
@@ -133,10 +153,8 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 			set('mail', 'Mail', '{ from: "ann", subject: "Delivery", text: "How long?" }', {
 				...{ from: '', subject: '', text: '' },
 			}),
-			node(
+			chat(
 				'answer',
-				'chatCompletion',
-				1,
 				'Answer',
 				"{ answeredBy: 'app', appCode: 'demo-app', prompt: expr('{{ $json.subject }}: {{ $json.text }}') }",
 				{ output: 'Two days' },
@@ -151,22 +169,12 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 		trigger: 'Start',
 		code: [
 			START,
-			set(
-				'feed',
-				'Feed',
-				'{ items: [1, 2].map((n) => ({ guid: "g" + n, title: "News " + n })) }',
-				{
-					items: [{ guid: 'g1', title: 'News' }],
-				},
-			),
-			node('split', SPLIT, 1, 'Headlines', "{ fieldToSplitOut: 'items' }", {
+			...each('Headlines', '[1, 2].map((n) => ({ guid: "g" + n, title: "News " + n }))', {
 				guid: 'g1',
 				title: 'News',
 			}),
-			node(
+			video(
 				'create',
-				'createVideo',
-				1,
 				'Create Video',
 				`{
 					prompt: expr('A clip: {{ $json.title }}'),
@@ -185,14 +193,14 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 				}], options: { caseSensitive: false, leftValue: '', typeValidation: 'strict' } } }`,
 				{ task_id: 'task-1' },
 			),
-			node('wait', 'waitForVideo', 1, 'Wait for Video', '{}', VIDEO),
+			wait('wait', 'Wait for Video', '{}', VIDEO),
 			set(
 				'post',
 				'Post',
 				'{ title: $("Headlines").item.json.title, url: $json.video_url }',
 				{},
 			),
-			wire('.add(start).to(feed).to(split).to(create).to(fresh).to(wait).to(post)'),
+			wire('.add(start).to(list).to(split).to(create).to(fresh).to(wait).to(post)'),
 		].join('\n'),
 		items: {
 			'Create Video': [
@@ -222,10 +230,8 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 	config: { name: 'Start', parameters: { path: 'photos', httpMethod: 'POST' } },
 	output: [{ body: { photo: 'https://example.com/1.png' } }],
 });`,
-			node(
+			chat(
 				'describe',
-				'chatCompletion',
-				1,
 				'Describe',
 				`{
 					prompt: 'Describe this photo',
@@ -247,10 +253,8 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 		trigger: 'Start',
 		code: [
 			START,
-			node(
+			chat(
 				'scenes',
-				'chatCompletion',
-				1,
 				'Scenes',
 				`{
 					prompt: 'Write a story of a kite in three scenes', responseFormat: 'schema',
@@ -266,10 +270,8 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 				"{ fieldToSplitOut: 'json.scenes', options: { destinationFieldName: 'scene' } }",
 				{ scene: 'A kite rises' },
 			),
-			node(
+			video(
 				'create',
-				'createVideo',
-				1,
 				'Create Video',
 				"{ prompt: expr('{{ $json.scene }}'), waitUntilFinished: true, duration: 4 }",
 				VIDEO,
@@ -322,14 +324,9 @@ const video = tool({
 		trigger: 'Start',
 		code: [
 			START,
-			set('list', 'List', '{ items: [1, 2, 3].map((n) => ({ topic: "Boat " + n })) }', {
-				items: [{ topic: 'Boat' }],
-			}),
-			node('split', SPLIT, 1, 'Topics', "{ fieldToSplitOut: 'items' }", { topic: 'Boat' }),
-			node(
+			...each('Topics', '[1, 2, 3].map((n) => ({ topic: "Boat " + n }))', { topic: 'Boat' }),
+			video(
 				'create',
-				'createVideo',
-				1,
 				'Create Video',
 				`{ prompt: expr('{{ $json.topic }}'), options: {
 					maximumVideos: 2, limitPeriod: 'day', takeWhatFits: true
@@ -351,14 +348,12 @@ const video = tool({
 		trigger: 'Start',
 		code: [
 			START,
-			node(
+			chat(
 				'answer',
-				'chatCompletion',
-				1,
 				'Answer',
 				`{
 					prompt: 'Name a city', model: { __rl: true, mode: 'id', value: 'chat-m9' },
-					options: { retries: { values: { fallbacks: 'chat-m1' } } }
+					options: { fallbacks: 'chat-m1' }
 				}`,
 				{ output: 'Rome', fallback: { answered_by: 'chat-m1' } },
 			),
@@ -372,21 +367,9 @@ const video = tool({
 		trigger: 'Start',
 		code: [
 			START,
-			set('list', 'List', '{ items: ["My name is Ann", "What is my name?"] }', {
-				items: ['Hello'],
-			}),
-			node(
-				'split',
-				SPLIT,
-				1,
-				'Messages',
-				"{ fieldToSplitOut: 'items', options: { destinationFieldName: 'said' } }",
-				{ said: 'Hello' },
-			),
-			node(
+			...each('Messages', '["My name is Ann", "What is my name?"]', 'Hello', 'said'),
+			chat(
 				'chat',
-				'chatCompletion',
-				1,
 				'Chat',
 				"{ prompt: expr('{{ $json.said }}'), memory: 'key', memoryKey: 'customer-42' }",
 				{ output: 'Ann' },
@@ -400,10 +383,8 @@ const video = tool({
 		trigger: 'Start',
 		code: [
 			START,
-			node(
+			video(
 				'create',
-				'createVideo',
-				1,
 				'Create Video',
 				`{
 					prompt: 'The flower opens', imageMode: 'first_last_frame', waitUntilFinished: true,
@@ -424,19 +405,11 @@ const video = tool({
 		trigger: 'Start',
 		code: [
 			START,
-			set('list', 'List', '{ items: [{ topic: "A boat" }, { topic: "fail-task" }] }', {
-				items: [{ topic: 'Boat' }],
+			...each('Topics', '[{ topic: "A boat" }, { topic: "fail-task" }]', { topic: 'Boat' }),
+			video('create', 'Create Video', "{ prompt: expr('{{ $json.topic }}') }", {
+				task_id: 'task-1',
 			}),
-			node('split', SPLIT, 1, 'Topics', "{ fieldToSplitOut: 'items' }", { topic: 'Boat' }),
-			node(
-				'create',
-				'createVideo',
-				1,
-				'Create Video',
-				"{ prompt: expr('{{ $json.topic }}') }",
-				{ task_id: 'task-1' },
-			),
-			node('wait', 'waitForVideo', 1, 'Wait for Video', '{}', { ...VIDEO, reason: '' }),
+			wait('wait', 'Wait for Video', '{}', { ...VIDEO, reason: '' }),
 			set('use', 'Use', '{ url: $json.video_url }', {}),
 			set('tell', 'Tell', '{ topic: $("Topics").item.json.topic, why: $json.reason }', {}),
 			wire(
@@ -446,5 +419,338 @@ const video = tool({
 		].join('\n'),
 		items: { Use: [[{ url: MP4 }]], Tell: [[{ topic: 'fail-task', why: 'failed' }]] },
 		paid: [2],
+	},
+	{
+		request: 'A ten second upright reel in the best resolution, without sound',
+		trigger: 'Start',
+		code: [
+			START,
+			video(
+				'create',
+				'Create Reel',
+				`{
+					model: { __rl: true, mode: 'list', value: 'video-m1' }, prompt: 'Street food at night',
+					aspectRatio: '9:16', duration: 10, size: '1080P', generateAudio: false,
+					waitUntilFinished: true, download: true
+				}`,
+				VIDEO,
+			),
+			wire('.add(start).to(create)'),
+		].join('\n'),
+		items: {
+			'Create Reel': [
+				[
+					like({
+						video_url: MP4,
+						request: like({
+							aspect_ratio: '9:16',
+							duration: 10,
+							size: '1080P',
+							generate_audio: false,
+						}),
+					}),
+				],
+			],
+		},
+		paid: [1],
+	},
+	{
+		request:
+			'Make clips of my topics, but spend at most 2 euros a month; a second costs 10 cents',
+		trigger: 'Start',
+		code: [
+			START,
+			...each('Topics', '[1, 2, 3, 4, 5].map((n) => ({ topic: "Bay " + n }))', {
+				topic: 'Bay',
+			}),
+			video(
+				'create',
+				'Create Video',
+				`{ prompt: expr('{{ $json.topic }}'), duration: 5, options: {
+					pricePerSecond: 0.1, maximumCost: 2, limitPeriod: 'month', takeWhatFits: true
+				} }`,
+				{ task_id: 'task-1', estimated_cost: 0.5 },
+			),
+			wire('.add(start).to(list).to(split).to(create)'),
+		].join('\n'),
+		items: {
+			'Create Video': [
+				[...Array<object>(4).fill(like({ estimated_cost: 0.5 })), LEFT_OUT],
+				Array<object>(5).fill(LEFT_OUT),
+			],
+		},
+		paid: [4, 0],
+	},
+	{
+		request: 'What would my clips cost? Do not make them yet',
+		trigger: 'Start',
+		code: [
+			START,
+			...each('Topics', '[{ topic: "Oak", s: 5 }, { topic: "Elm", s: 10 }]', {
+				topic: 'Oak',
+				s: 5,
+			}),
+			video(
+				'create',
+				'Create Video',
+				`{ prompt: expr('{{ $json.topic }}'), duration: expr('{{ $json.s }}'), options: {
+					dryRun: true, pricePerSecond: 0.1
+				} }`,
+				{ estimated_cost: 0.5 },
+			),
+			node(
+				'sum',
+				'n8n-nodes-base.summarize',
+				1.1,
+				'Total',
+				`{ fieldsToSummarize: { values: [{ aggregation: 'sum', field: 'estimated_cost' }] } }`,
+			),
+			wire('.add(start).to(list).to(split).to(create).to(sum)'),
+		].join('\n'),
+		items: { Total: [[{ sum_estimated_cost: 1.5 }]] },
+	},
+	{
+		request: 'An assistant that looks up stock in my table by itself',
+		trigger: 'Start',
+		inputs: { chatInput: 'Look up order A17' },
+		code: [
+			CHAT,
+			`const stock = tool({
+	type: 'n8n-nodes-base.dataTableTool', version: 1.1,
+	config: { name: 'Look up order', parameters: {
+		descriptionType: 'manual', toolDescription: 'Looks up an order by its order_id',
+		resource: 'row', operation: 'get',
+		dataTableId: { __rl: true, mode: 'name', value: 'orders' },
+		filters: { conditions: [
+			{ keyName: 'order_id', condition: 'eq', keyValue: fromAi('order_id', 'ID of the order') }
+		] }
+	} },
+});`,
+			agent(
+				'agent',
+				'Agent',
+				"{ prompt: expr('{{ $json.chatInput }}'), systemMessage: 'You look up orders.' }",
+				{ output: 'It was shipped' },
+				'subnodes: { tools: [stock] }',
+			),
+			noOp('answer', 'Answer'),
+			wire('.add(start).to(agent).add(agent.output(0).to(answer))'),
+		].join('\n'),
+		items: { Answer: [[like({ output: matching(/shipped/) })]] },
+	},
+	{
+		request: 'An agent that knows the weather and can film it',
+		trigger: 'Start',
+		inputs: { chatInput: 'Make a video of Oslo' },
+		code: [
+			CHAT,
+			agent(
+				'agent',
+				'Agent',
+				`{
+					prompt: expr("{{ $('Start').item.json.chatInput }}"),
+					tools: { tool: [
+						{ name: 'get_weather', description: 'Tells the weather in a city',
+							parameters: { parameter: [{ name: 'city', description: 'The city' }] } },
+						{ name: 'make_video', description: 'Makes a video of a scene',
+							parameters: { parameter: [{ name: 'scene', description: 'The scene' }] } }
+					] }
+				}`,
+				{ city: 'Oslo', scene: 'Snow falls' },
+			),
+			set('weather', 'Weather', '{ city: $json.city, weather: "snow" }', { weather: '' }),
+			video(
+				'create',
+				'Create Video',
+				`{ prompt: expr('{{ $json.scene }}'), waitUntilFinished: true, download: false,
+					options: { maximumVideos: 2 } }`,
+				VIDEO,
+			),
+			noOp('answer', 'Answer'),
+			noOp('stopped', 'Stopped'),
+			wire(
+				'.add(start).to(agent)',
+				'.add(agent.output(0).to(answer)).add(agent.output(1).to(stopped))',
+				'.add(agent.output(2).to(weather)).add(weather.to(agent))',
+				'.add(agent.output(3).to(create)).add(create.to(agent))',
+			),
+		].join('\n'),
+		items: { Answer: [[like({ output: matching(/\.mp4/) })]] },
+		paid: [1],
+	},
+	{
+		request: 'Let my assistant plan a trip for each customer, and remember it',
+		trigger: 'Start',
+		code: [
+			START,
+			...each('Messages', '["My name is Bo", "What is my name?"]', 'Hello', 'said'),
+			assistant(
+				'assistant',
+				'Plan',
+				`{
+					appCode: 'demo-assistant', message: expr('{{ $json.said }}'),
+					session: 'key', sessionKey: 'customer-7'
+				}`,
+				{ output: 'A trip to the sea', session_id: 'session-1' },
+			),
+			wire('.add(start).to(list).to(split).to(assistant)'),
+		].join('\n'),
+		items: { Plan: [[like({}), like({ output: matching(/Bo/) })]] },
+	},
+	{
+		request: 'Continue my clip with a second one',
+		trigger: 'Start',
+		code: [
+			START,
+			video(
+				'first',
+				'First Clip',
+				"{ prompt: 'A door opens', waitUntilFinished: true, download: false }",
+				VIDEO,
+			),
+			video(
+				'second',
+				'Second Clip',
+				`{
+					prompt: 'Continue this clip: a cat walks through the door', waitUntilFinished: true,
+					references: { file: [{ kind: 'video', source: 'url', url: expr('{{ $json.video_url }}') }] }
+				}`,
+				VIDEO,
+			),
+			wire('.add(start).to(first).to(second)'),
+		].join('\n'),
+		items: { 'Second Clip': [[like({ video_url: MP4 })]] },
+		paid: [2],
+	},
+	{
+		request: 'Film the same prompt with three models, so that I can compare',
+		trigger: 'Start',
+		code: [
+			START,
+			...each('Models', '["video-m1", "video-m5", "video-m8"]', 'video-m1', 'model'),
+			video(
+				'create',
+				'Create Video',
+				`{
+					model: { __rl: true, mode: 'id', value: expr('{{ $json.model }}') },
+					prompt: 'A red balloon over a city', waitUntilFinished: true, download: false
+				}`,
+				VIDEO,
+			),
+			set('row', 'Row', '{ model: $("Models").item.json.model, url: $json.video_url }', {}),
+			wire('.add(start).to(list).to(split).to(create).to(row)'),
+		].join('\n'),
+		items: {
+			Row: [['video-m1', 'video-m5', 'video-m8'].map((model) => ({ model, url: MP4 }))],
+		},
+		paid: [3],
+	},
+	{
+		request: 'Rewrite my texts; when one is refused, tell me why and go on',
+		trigger: 'Start',
+		code: [
+			START,
+			...each('Texts', '[{ text: "Hi" }, { text: "forbidden-word" }]', { text: 'Hi' }),
+			chat(
+				'rewrite',
+				'Rewrite',
+				"{ prompt: expr('Rewrite this: {{ $json.text }}') }",
+				{ output: 'Hello', error: '' },
+				"onError: 'continueErrorOutput'",
+			),
+			set('use', 'Use', '{ text: $json.output }', {}),
+			set('tell', 'Tell', '{ text: $("Texts").item.json.text, why: $json.error }', {}),
+			wire(
+				'.add(start).to(list).to(split).to(rewrite)',
+				'.add(rewrite.output(0).to(use)).add(rewrite.output(1).to(tell))',
+			),
+		].join('\n'),
+		items: {
+			Use: [[{ text: ANY_TEXT }]],
+			Tell: [[{ text: 'forbidden-word', why: matching(/./) }]],
+		},
+	},
+	{
+		request: 'Sort my mails into complaints, questions and the rest',
+		trigger: 'Start',
+		code: [
+			START,
+			set('mail', 'Mail', '{ text: "My order is a complaint: it came broken" }', {
+				text: '',
+			}),
+			chat(
+				'sort',
+				'Sort',
+				`{
+					prompt: expr('Sort this mail: {{ $json.text }}'), responseFormat: 'schema',
+					fields: { field: [
+						{ name: 'kind', type: 'string', values: 'complaint, question, other' },
+						{ name: 'summary', type: 'string', required: false }
+					] },
+					options: { repairAttempts: 1, temperature: 0 }
+				}`,
+				{ json: { json: { kind: 'complaint' } } },
+			),
+			node(
+				'route',
+				'n8n-nodes-base.filter',
+				2.3,
+				'Complaints',
+				`{ conditions: { combinator: 'and', conditions: [{
+					leftValue: expr('{{ $json.json.kind }}'), rightValue: 'complaint',
+					operator: { type: 'string', operation: 'equals' }
+				}], options: { caseSensitive: true, leftValue: '', typeValidation: 'strict' } } }`,
+				{ json: { json: { kind: 'complaint' } } },
+			),
+			set(
+				'ticket',
+				'Ticket',
+				'{ kind: $json.json.kind, mail: $("Mail").item.json.text }',
+				{},
+			),
+			wire('.add(start).to(mail).to(sort).to(route).to(ticket)'),
+		].join('\n'),
+		items: { Ticket: [[{ kind: 'complaint', mail: matching(/broken/) }]] },
+	},
+	{
+		request: "A chat with n8n's own memory that says what it cost in tokens",
+		trigger: 'Start',
+		inputs: { chatInput: 'My name is Bo' },
+		code: [
+			CHAT,
+			`const simple = memory({
+	type: '@n8n/n8n-nodes-langchain.memoryBufferWindow', version: 1.3,
+	config: { name: 'Memory', parameters: { contextWindowLength: 10 } },
+});`,
+			chat(
+				'answer',
+				'Answer',
+				"{ prompt: expr('{{ $json.chatInput }}') }",
+				{ output: 'Hello Bo', usage: { total_tokens: 20 } },
+				'subnodes: { memory: simple }',
+			),
+			set('tell', 'Tell', '{ output: $json.output, tokens: $json.usage.total_tokens }', {}),
+			wire('.add(start).to(answer).to(tell)'),
+		].join('\n'),
+		items: { Tell: [[{ output: ANY_TEXT, tokens: expect.any(Number) as number }]] },
+	},
+	{
+		request: 'Solve my riddles, and keep the thoughts apart from the answer',
+		trigger: 'Start',
+		code: [
+			START,
+			chat(
+				'solve',
+				'Solve',
+				`{
+					prompt: 'What has hands and cannot clap?', streaming: 'off', output: 'detailed',
+					options: { thinking: 'enabled', timeout: 600, concurrency: 1 }
+				}`,
+				{ output: 'A clock', reasoning_content: 'A clock has hands' },
+			),
+			set('use', 'Use', '{ answer: $json.output, thoughts: $json.reasoning_content }', {}),
+			wire('.add(start).to(solve).to(use)'),
+		].join('\n'),
+		items: { Use: [[{ answer: ANY_TEXT, thoughts: matching(/./) }]] },
 	},
 ];

@@ -191,7 +191,7 @@ async function createVideos({ client }: ExampleLab) {
 					waitUntilFinished: true,
 					options: {
 						pricePerSecond: 0.1,
-						batching: { values: { concurrency: 1 } },
+						concurrency: 1,
 					},
 				},
 				credential: 'Agent Video account',
