@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { settled, valueOf } from '../client/concurrency';
 import { isAbout, isCanceled, type ServiceError } from '../client/errors';
-import { withDeadline, withRetry } from '../client/http/retry';
+import { withDeadline, withRetry } from '../client/http/failures';
 import { asJson, parseJsonObject } from '../client/json';
 import { counted, oneLine, shown } from '../client/values';
 import { createVideo, type CreatedTask } from '../client/video/tasks';

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../nodes/client/errors';
-import { startDeadline, withDeadline, withRetry } from '../../nodes/client/http/retry';
+import { startDeadline, withDeadline, withRetry } from '../../nodes/client/http/failures';
 import type { Clock, HttpPort, HttpRequest } from '../../nodes/client/ports';
 import { fakeClock } from '../support/fakeClock';
 

@@ -1,7 +1,6 @@
 import { ServiceError } from '../../nodes/client/errors';
 import { normalizeBaseUrl } from '../../nodes/client/http/publicUrl';
-import { errorDetails, errorIn, messageOf } from '../../nodes/client/http/errorBody';
-import { excerpt } from '../../nodes/client/http/request';
+import { errorDetails, errorIn, excerpt, messageOf } from '../../nodes/client/http/request';
 import { exceededBound, MAX_JSON, parseJson, type JsonValue } from '../../nodes/client/json';
 import { runNode } from '../support/engine';
 import { events, json, startScriptedServer, type Script } from '../support/scriptedServer';

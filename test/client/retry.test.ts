@@ -1,6 +1,5 @@
 import { ServiceError, type ErrorDetails } from '../../nodes/client/errors';
-import { withRetry, type RetryPolicy } from '../../nodes/client/http/retry';
-import { canceledError } from '../../nodes/client/http/failures';
+import { canceledError, withRetry, type RetryPolicy } from '../../nodes/client/http/failures';
 import { fakeClock } from '../support/fakeClock';
 
 const POLICY: RetryPolicy = { retries: 3, retryOutcomeUnknown: false };

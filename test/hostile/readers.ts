@@ -62,8 +62,8 @@ import {
 import { formOf, judge } from '../../nodes/client/chat/verdict';
 import { ServiceError } from '../../nodes/client/errors';
 import { checkPublicUrl, isPrivateUrl, normalizeBaseUrl } from '../../nodes/client/http/publicUrl';
-import { errorDetails } from '../../nodes/client/http/errorBody';
 import {
+	errorDetails,
 	excerpt,
 	readJsonObject,
 	reportedError,

@@ -2,10 +2,10 @@ import type { EventSourceMessage } from 'eventsource-parser';
 
 import { ServiceError, type AdviceCode } from '../errors';
 import { isBlank } from '../values';
-import { errorDetails, errorIn } from '../http/errorBody';
-import { transportError, type Endpoint } from '../http/failures';
 import {
 	bodyError,
+	errorDetails,
+	errorIn,
 	excerpt,
 	readJsonObject,
 	reportedError,
@@ -13,6 +13,7 @@ import {
 	tooLarge,
 	unexpectedResponse,
 } from '../http/request';
+import { transportError, type Endpoint } from '../http/failures';
 import {
 	asJson,
 	exceededBound,

@@ -1,6 +1,6 @@
 import { settled } from '../concurrency';
 import { isCanceled, requestError, ServiceError } from '../errors';
-import { type RetryPolicy, withDeadline, withRetry } from '../http/retry';
+import { type RetryPolicy, withDeadline, withRetry } from '../http/failures';
 import { asJson, type JsonObject } from '../json';
 import type { Clock, Deadline, HttpPort } from '../ports';
 import { completeChat, type CompleteOptions } from './completeChat';

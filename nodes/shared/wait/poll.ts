@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { startDeadline, withDeadline } from '../../client/http/retry';
+import { startDeadline, withDeadline } from '../../client/http/failures';
 import { type PollState, pollTasks, withTimesMoved } from '../../client/video/poll/pollTasks';
 import { pollSummary } from '../../client/video/poll/result';
 import { queryTask } from '../../client/video/tasks';

@@ -1,5 +1,5 @@
 import type { SavedError } from '../../errors';
-import { messageOf } from '../../http/errorBody';
+import { messageOf } from '../../http/request';
 import { withoutContent } from '../../fileTypes';
 import { mapValues, type JsonValue } from '../../json';
 import { isBlank, shown } from '../../values';
