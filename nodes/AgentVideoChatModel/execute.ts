@@ -2,12 +2,11 @@ import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
 import { addUsage } from '../client/chat/conversation';
 import type { IsKnown } from '../client/imagesAsLinks';
-import { checkMessages } from '../client/chat/messages';
+import { checkMessages, restoreReplies } from '../client/chat/messages';
 import { laterToolChoice } from '../client/chat/requestFields';
 import { usageOf } from '../client/chat/result';
 import { sendChat, type SendOptions } from '../client/chat/sendChat';
 import { callProblem, closeCalls, splitCalls, toReplay } from '../client/chat/toolCalls';
-import { restoreReplies } from '../client/chat/restoreReplies';
 
 import type {
 	ChatCompletion,

@@ -1,7 +1,7 @@
 import type { EngineResponse, IExecuteFunctions, NodeOutput } from 'n8n-workflow';
 
 import { applyReply, endedCalls, openCalls, type Conversation } from '../client/chat/conversation';
-import { progressLine } from '../client/chat/toolProgress';
+import { progressLine } from '../client/chat/toolCalls';
 import { laterToolChoice } from '../client/chat/requestFields';
 import { judge } from '../client/chat/verdict';
 import { mapConcurrent } from '../client/concurrency';

@@ -5,7 +5,7 @@ import { startEmulator } from '../../emulator/startEmulator';
 import { askAssistant } from '../../nodes/client/chat/sendChat';
 import type { CompleteOptions } from '../../nodes/client/chat/completeChat';
 import { toChatResult } from '../../nodes/client/chat/result';
-import { progressLine, toolProgressEvents } from '../../nodes/client/chat/toolProgress';
+import { progressLine, toolProgressEvents } from '../../nodes/client/chat/toolCalls';
 import type { ToolProgressEvent } from '../../nodes/client/chat/types';
 import type { ServiceError } from '../../nodes/client/errors';
 import { axiosHttp } from '../support/axiosHttp';

@@ -1,4 +1,4 @@
-import { readJsonReply, withJson, type JsonFormat } from '../../nodes/client/chat/jsonReply';
+import { readJsonReply, withJson, type JsonFormat } from '../../nodes/client/chat/sendChat';
 import { userMessage } from '../../nodes/client/chat/messages';
 import type { ChatCompletion, ChatMessage, ReplyMessage } from '../../nodes/client/chat/types';
 import { ServiceError } from '../../nodes/client/errors';

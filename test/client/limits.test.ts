@@ -4,8 +4,7 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 
 import { applyChunk, startAccumulator, toCompletion } from '../../nodes/client/chat/accumulator';
-import { completeChat } from '../../nodes/client/chat/completeChat';
-import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
+import { completeChat, sseDecoder } from '../../nodes/client/chat/completeChat';
 import { readToolCall } from '../../nodes/client/chat/toolCalls';
 import { parseJson } from '../../nodes/client/json';
 import type { HttpPort } from '../../nodes/client/ports';

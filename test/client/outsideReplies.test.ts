@@ -1,15 +1,15 @@
 import { applyChunk, startAccumulator, toCompletion } from '../../nodes/client/chat/accumulator';
-import { progressLine } from '../../nodes/client/chat/toolProgress';
-import { readMessage } from '../../nodes/client/chat/replyMessage';
-import { applyReply, startConversation } from '../../nodes/client/chat/conversation';
-import { findMedia } from '../../nodes/client/chat/media';
-import { readJsonReply } from '../../nodes/client/chat/jsonReply';
 import {
+	progressLine,
 	readFunction,
 	readToolCall,
 	readToolCalls,
 	toolCall,
 } from '../../nodes/client/chat/toolCalls';
+import { readMessage } from '../../nodes/client/chat/replyMessage';
+import { applyReply, startConversation } from '../../nodes/client/chat/conversation';
+import { findMedia } from '../../nodes/client/chat/result';
+import { readJsonReply } from '../../nodes/client/chat/sendChat';
 import { checkTools } from '../../nodes/client/chat/requestFields';
 import type { ChatCompletion, ToolCall } from '../../nodes/client/chat/types';
 import { asJson } from '../../nodes/client/json';

@@ -1,4 +1,4 @@
-import { restoreReplies } from '../../nodes/client/chat/restoreReplies';
+import { restoreReplies } from '../../nodes/client/chat/messages';
 import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
 
 const call = (id: string, name: string, args: string): ToolCall => ({

@@ -1,5 +1,4 @@
-import { toChatResult } from '../../nodes/client/chat/result';
-import { findMedia } from '../../nodes/client/chat/media';
+import { findMedia, toChatResult } from '../../nodes/client/chat/result';
 import type { ChatCompletion } from '../../nodes/client/chat/types';
 
 const reply = (

@@ -7,25 +7,37 @@ import {
 	startAccumulator,
 	toCompletion,
 } from '../../nodes/client/chat/accumulator';
-import { progressLine, toolProgressEvents } from '../../nodes/client/chat/toolProgress';
+import {
+	callProblem,
+	closeCalls,
+	idText,
+	progressLine,
+	readFunction,
+	readToolCall,
+	readToolCalls,
+	splitCalls,
+	toolProgressEvents,
+	toReplay,
+	uniqueId,
+} from '../../nodes/client/chat/toolCalls';
 import { readMessage, withoutThought } from '../../nodes/client/chat/replyMessage';
-import { completeChat } from '../../nodes/client/chat/completeChat';
+import { completeChat, sseDecoder } from '../../nodes/client/chat/completeChat';
 import {
 	applyReply,
 	applyResult,
 	closeOpenCalls,
 	startConversation,
 } from '../../nodes/client/chat/conversation';
-import { readJsonReply, withJson } from '../../nodes/client/chat/jsonReply';
-import { askAssistant } from '../../nodes/client/chat/sendChat';
+import { askAssistant, readJsonReply, withJson } from '../../nodes/client/chat/sendChat';
 import { inferSchema } from '../../nodes/shared/chat/schemaForm';
 import {
 	checkMessages,
 	checkOrder,
-	userMessage,
 	limitMemory,
 	parseMemory,
+	restoreReplies,
 	toKeep,
+	userMessage,
 } from '../../nodes/client/chat/messages';
 import { fieldNames } from '../../nodes/shared/files/fileSource';
 import { isSignedUrl } from '../../nodes/shared/engine/request';
@@ -35,23 +47,16 @@ import {
 	isJsonMode,
 	readJson,
 } from '../../nodes/client/chat/requestFields';
-import { boundedFields, toChatResult, usageOf, withReply } from '../../nodes/client/chat/result';
-import { findMedia, structuredMedia } from '../../nodes/client/chat/media';
-import { sseDecoder } from '../../nodes/client/chat/sseDecoder';
+import {
+	boundedFields,
+	findMedia,
+	structuredMedia,
+	toChatResult,
+	usageOf,
+	withReply,
+} from '../../nodes/client/chat/result';
 import { imagesAsLinks, imagesAsLinksIn, imagesInStream } from '../../nodes/client/imagesAsLinks';
 import { findMismatch, schemaProblem } from '../../nodes/client/chat/jsonSchema';
-import {
-	callProblem,
-	closeCalls,
-	idText,
-	readFunction,
-	readToolCall,
-	readToolCalls,
-	splitCalls,
-	uniqueId,
-	toReplay,
-} from '../../nodes/client/chat/toolCalls';
-import { restoreReplies } from '../../nodes/client/chat/restoreReplies';
 import {
 	endOf,
 	type ChatCompletion,
@@ -714,7 +719,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 	'another row runs it': [
 		...inFolder(
 			'client/chat',
-			'splitCalls applyResult closeOpenCalls startConversation toKeep checkOrder isJsonMode usageOf idText endOf formOf objectsOf readReason parseArguments isSubset addFragment executedCalls indexOf mergeField stringOf toolCall toolMessage errorResult',
+			'splitCalls applyResult closeOpenCalls startConversation toKeep checkOrder isJsonMode usageOf idText endOf formOf objectsOf readReason parseArguments isSubset executedCalls stringOf toolCall toolMessage errorResult',
 		),
 		...inFolder('shared/chat', 'fileLinks forVisitors withoutKey shownInStream'),
 		...inFolder(

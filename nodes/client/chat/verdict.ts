@@ -1,9 +1,8 @@
 import { ServiceError, type AdviceCode } from '../errors';
 import { asJson, parseJsonObject } from '../json';
 import { isBlank, oneLine } from '../values';
-import { findMedia } from './media';
+import { findMedia, withReply } from './result';
 import { withoutThought } from './replyMessage';
-import { withReply } from './result';
 import { splitCalls } from './toolCalls';
 import { CALLS, endOf, type ChatCompletion, type End, type Taker, type ToolCall } from './types';
 

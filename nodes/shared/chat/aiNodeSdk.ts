@@ -2,8 +2,7 @@ import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
 import { imagesAsLinks, type IsKnown } from '../../client/imagesAsLinks';
 import { userMessage, withMore } from '../../client/chat/messages';
-import { usageOf } from '../../client/chat/result';
-import { structuredMedia } from '../../client/chat/media';
+import { structuredMedia, usageOf } from '../../client/chat/result';
 import { isDataUrl } from '../../client/fileTypes';
 import { splitCalls, toolCall, uniqueId } from '../../client/chat/toolCalls';
 

@@ -1,9 +1,14 @@
-import { withJson, type JsonFormat } from '../../client/chat/jsonReply';
+import {
+	sendChat,
+	withJson,
+	type Chat,
+	type JsonFormat,
+	type SendOptions,
+} from '../../client/chat/sendChat';
 import { checkMessages, checkOrder, userMessage } from '../../client/chat/messages';
 import { stringOf } from '../../client/chat/replyMessage';
 import { readJson } from '../../client/chat/requestFields';
 import { usageOf } from '../../client/chat/result';
-import { sendChat, type Chat, type SendOptions } from '../../client/chat/sendChat';
 import type { ChatCompletion, ChatMessage, ChatRequest, Taker } from '../../client/chat/types';
 import { emptyText } from '../../client/errors';
 import { checkPublicUrl } from '../../client/http/publicUrl';

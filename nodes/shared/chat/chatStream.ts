@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { progressLine } from '../../client/chat/toolProgress';
+import { progressLine } from '../../client/chat/toolCalls';
 import { imagesAsLinksIn, imagesInStream, type IsKnown } from '../../client/imagesAsLinks';
 import type { ChatDelta } from '../../client/chat/types';
 import { readResult } from '../../client/concurrency';

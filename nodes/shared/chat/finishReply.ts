@@ -1,9 +1,8 @@
 import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Conversation } from '../../client/chat/conversation';
-import { readJsonReply, type JsonFormat } from '../../client/chat/jsonReply';
-import { findMedia, structuredMedia, type Media } from '../../client/chat/media';
-import { toChatResult } from '../../client/chat/result';
+import { readJsonReply, type JsonFormat } from '../../client/chat/sendChat';
+import { findMedia, structuredMedia, toChatResult, type Media } from '../../client/chat/result';
 import type { Taker } from '../../client/chat/types';
 import { formOf, type Form, type JudgedReply } from '../../client/chat/verdict';
 import { mapConcurrent, settled } from '../../client/concurrency';

@@ -1,4 +1,4 @@
-import type { JsonFormat } from '../../client/chat/jsonReply';
+import type { JsonFormat } from '../../client/chat/sendChat';
 import { findMismatch, schemaProblem } from '../../client/chat/jsonSchema';
 import { isJsonMode, readJson } from '../../client/chat/requestFields';
 import { InputError, rejectMistakes } from '../../client/errors';
