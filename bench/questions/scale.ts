@@ -1,4 +1,4 @@
-import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
+import { pollTasks } from '../../nodes/client/video/pollTasks';
 import { fakeClock } from '../../test/support/fakeClock';
 import { nodeMs, spanMs, withInstance, type N8nInstance } from '../n8n/startInstance';
 import { exactFigure, toFigure } from '../measure/figure';

@@ -1,5 +1,4 @@
-import { startPoll } from '../../nodes/client/video/poll/task';
-import type { PollState } from '../../nodes/client/video/poll/pollTasks';
+import { startPoll, type PollState } from '../../nodes/client/video/pollTasks';
 import { taskIdOf, type TaskObservation } from '../server/taskRuns';
 
 /** The service asks clients to poll a task every 5 to 10 seconds. */

@@ -1,6 +1,6 @@
 import axios from 'axios';
 
-import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
+import { pollTasks } from '../../nodes/client/video/pollTasks';
 import { drawn, node } from '../../test/e2e/support/buildWorkflow';
 import { fakeClock } from '../../test/support/fakeClock';
 import type { Workflow } from '../../lab/n8n/workflow';

@@ -3,13 +3,16 @@ import type { DisplayCondition, INodeListSearchItems, INodeProperties } from 'n8
 import { counted, shown } from '../client/values';
 import {
 	defaultOf,
-	VIDEO_FIELDS,
-	type VideoField,
+	findModel,
 	maxReferences,
 	REFERENCES,
+	VIDEO_FIELDS,
+	VIDEO_MODELS,
+	type OwnModel,
 	type ReferenceRow,
-} from '../client/video/fields';
-import { findModel, VIDEO_MODELS, type OwnModel, type VideoModel } from '../client/video/models';
+	type VideoField,
+	type VideoModel,
+} from '../client/video/models';
 
 import { fileSource, type FileEntry } from '../shared/files/fileSource';
 import {

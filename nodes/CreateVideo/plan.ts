@@ -4,8 +4,7 @@ import { InputError } from '../client/errors';
 import { checkPublicUrl } from '../client/http/publicUrl';
 import { withoutUndefined } from '../client/json';
 import { counted } from '../client/values';
-import { VIDEO_FIELDS, REFERENCES } from '../client/video/fields';
-import { readPair, type OwnModel } from '../client/video/models';
+import { readPair, REFERENCES, VIDEO_FIELDS, type OwnModel } from '../client/video/models';
 
 import { videoRequest } from '../client/video/videoRequest';
 import { placeOfItem } from '../shared/engine/rest';

@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
 import { isBlank } from '../client/values';
-import { REQUEST_NAMES } from '../client/video/fields';
+import { REQUEST_NAMES } from '../client/video/models';
 import {
 	batchingFields,
 	extraBodyField,

@@ -2,7 +2,7 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { readResult, valueOf } from '../client/concurrency';
 import { counted } from '../client/values';
-import type { PollState } from '../client/video/poll/pollTasks';
+import type { PollState } from '../client/video/pollTasks';
 
 import { showItems } from '../shared/chat/chatStream';
 import { ignoreAlwaysOutputData, isToolRun } from '../shared/engine/nodeRun';

@@ -1,8 +1,7 @@
 import { ServiceError } from '../../nodes/client/errors';
-import type { TaskReport } from '../../nodes/client/video/taskState';
-import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
-import { startPoll } from '../../nodes/client/video/poll/task';
-import { pollResult } from '../../nodes/client/video/poll/result';
+import type { TaskReport } from '../../nodes/client/video/tasks';
+import { pollTasks, startPoll } from '../../nodes/client/video/pollTasks';
+import { pollResult } from '../../nodes/client/video/pollResult';
 import { fakeClock } from '../support/fakeClock';
 
 const tooMany = (retryAfterMs?: number) =>

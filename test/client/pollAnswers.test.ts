@@ -1,7 +1,6 @@
 import { ServiceError, type ErrorDetails } from '../../nodes/client/errors';
-import { startPoll } from '../../nodes/client/video/poll/task';
-import { pollTasks, type PollState } from '../../nodes/client/video/poll/pollTasks';
-import { pollResult } from '../../nodes/client/video/poll/result';
+import { pollTasks, startPoll, type PollState } from '../../nodes/client/video/pollTasks';
+import { pollResult } from '../../nodes/client/video/pollResult';
 import { fakeClock } from '../support/fakeClock';
 
 const VIDEO_URL = 'https://files.example/a.mp4';

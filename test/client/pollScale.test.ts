@@ -1,5 +1,4 @@
-import { startPoll } from '../../nodes/client/video/poll/task';
-import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
+import { pollTasks, startPoll } from '../../nodes/client/video/pollTasks';
 import { fakeClock } from '../support/fakeClock';
 import { seededRandom } from '../support/seededRandom';
 

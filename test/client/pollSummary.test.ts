@@ -1,5 +1,5 @@
-import { pollSummary } from '../../nodes/client/video/poll/result';
-import { startPoll } from '../../nodes/client/video/poll/task';
+import { pollSummary } from '../../nodes/client/video/pollResult';
+import { startPoll } from '../../nodes/client/video/pollTasks';
 
 const polls = (counts: Readonly<Record<string, number>>) =>
 	Object.entries(counts).flatMap(([outcome, count]) =>

@@ -1,8 +1,7 @@
 import { ServiceError } from '../../nodes/client/errors';
-import { startPoll } from '../../nodes/client/video/poll/task';
-import type { TaskReport } from '../../nodes/client/video/taskState';
-import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
-import { pollResult } from '../../nodes/client/video/poll/result';
+import { pollTasks, startPoll } from '../../nodes/client/video/pollTasks';
+import type { TaskReport } from '../../nodes/client/video/tasks';
+import { pollResult } from '../../nodes/client/video/pollResult';
 import { fakeClock } from '../support/fakeClock';
 
 /** The answer to the n-th poll (from 0) of a task. */

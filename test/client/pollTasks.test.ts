@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 
 import { ServiceError } from '../../nodes/client/errors';
-import { startPoll } from '../../nodes/client/video/poll/task';
-import type { TaskReport } from '../../nodes/client/video/taskState';
-import { pollTasks } from '../../nodes/client/video/poll/pollTasks';
-import { pollResult } from '../../nodes/client/video/poll/result';
+import { pollTasks, startPoll } from '../../nodes/client/video/pollTasks';
+import type { TaskReport } from '../../nodes/client/video/tasks';
+import { pollResult } from '../../nodes/client/video/pollResult';
 import { seededRandom } from '../support/seededRandom';
 import { fakeClock } from '../support/fakeClock';
 

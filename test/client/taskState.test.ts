@@ -1,6 +1,5 @@
 import type { ServiceError } from '../../nodes/client/errors';
-import { queryTask, createVideo } from '../../nodes/client/video/tasks';
-import { taskState } from '../../nodes/client/video/taskState';
+import { createVideo, queryTask, taskState } from '../../nodes/client/video/tasks';
 import { answeringPort } from '../support/answeringPort';
 
 // Services write it both ways. cspell:ignore cancelled

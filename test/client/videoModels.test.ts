@@ -1,5 +1,4 @@
-import type { ReferenceKind } from '../../nodes/client/video/fields';
-import { VIDEO_MODELS, type VideoModel } from '../../nodes/client/video/models';
+import { VIDEO_MODELS, type ReferenceKind, type VideoModel } from '../../nodes/client/video/models';
 import { listed, videoRequest } from '../../nodes/client/video/videoRequest';
 import {
 	generatedDuration,

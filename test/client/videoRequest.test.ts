@@ -1,10 +1,11 @@
 import {
 	defaultOf,
 	VIDEO_FIELDS,
-	type VideoField,
+	VIDEO_MODELS,
 	type ReferenceKind,
-} from '../../nodes/client/video/fields';
-import { VIDEO_MODELS, type VideoModel } from '../../nodes/client/video/models';
+	type VideoField,
+	type VideoModel,
+} from '../../nodes/client/video/models';
 import { videoRequest, type EnteredVideo } from '../../nodes/client/video/videoRequest';
 
 const references = (counts: Partial<Record<ReferenceKind, number>>) =>

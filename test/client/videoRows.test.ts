@@ -2,7 +2,7 @@
  * Every cell of the tables of video models (spec 2.11) and every rule of the creation request (spec 2.8): what is entered,
  * what is sent, and what is reported. Values are entered as the form or an expression gives them.
  */
-import type { ReferenceKind } from '../../nodes/client/video/fields';
+import type { ReferenceKind } from '../../nodes/client/video/models';
 import { videoRequest } from '../../nodes/client/video/videoRequest';
 import { SPEC_ROWS, SPEC_VIDEO_MODELS } from '../support/specVideoModels';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { effectiveVideo } from '../../emulator/video/effectiveVideo';
 import { EMULATED_MODELS as SERVICE_MODELS } from '../../emulator/video/models';
 import { InputError } from '../../nodes/client/errors';
-import { REFERENCES, type Reference } from '../../nodes/client/video/fields';
+import { REFERENCES, type Reference } from '../../nodes/client/video/models';
 import { videoRequest } from '../../nodes/client/video/videoRequest';
 import { SPEC_VIDEO_MODELS } from '../support/specVideoModels';
 

@@ -84,10 +84,9 @@ import {
 } from '../../nodes/client/json';
 import type { HttpPort } from '../../nodes/client/ports';
 import { readChoice, readNumber, readSwitch } from '../../nodes/client/values';
-import { applyReport, startPoll } from '../../nodes/client/video/poll/task';
-import { pollResult } from '../../nodes/client/video/poll/result';
-import { tasksIn } from '../../nodes/client/video/taskState';
-import { createVideo, queryTask } from '../../nodes/client/video/tasks';
+import { applyReport, startPoll } from '../../nodes/client/video/pollTasks';
+import { pollResult } from '../../nodes/client/video/pollResult';
+import { createVideo, queryTask, tasksIn } from '../../nodes/client/video/tasks';
 import {
 	fileLinks,
 	toChatMessages,
@@ -611,11 +610,11 @@ export const READERS: readonly Reader[] = [
 		return async () => await createVideo(http, { prompt: 'A', model: 'm' }, 1000);
 	}),
 	row(
-		'client/video/poll#applyReport',
+		'client/video#applyReport',
 		(text) => () => applyReport(startPoll('t', 0), { task_id: 't', status: text }, poll),
 	),
 	row(
-		'client/video/poll#pollResult',
+		'client/video#pollResult',
 		(text) => () =>
 			pollResult(
 				applyReport(
@@ -726,8 +725,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 			'client',
 			'isDataUrl withoutContent parseLoosely parseJsonObject shorten oneLine shown',
 		),
-		...inFolder('client/video', 'urlIn hasVideo taskState'),
-		...inFolder('client/video/poll', 'withoutFiles videoLine'),
+		...inFolder('client/video', 'hasVideo taskState withoutFiles videoLine'),
 		...inFolder(
 			'client/http',
 			'tooLarge hostOf knownHosts isPrivateAddress bodyError errorIn messageOf readBytes send',
@@ -741,8 +739,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 			'isCanceled isOutcomeUnknown isAbout toSaved fromJson isJsonObject objectOf mapValues isBlank requestError',
 		),
 		...inFolder('client/http', 'transportError'),
-		...inFolder('client/video', 'readPair maxReferences'),
-		...inFolder('client/video/poll', 'applyError startPoll pollSummary withWords'),
+		...inFolder('client/video', 'readPair maxReferences startPoll pollSummary withWords'),
 		...inFolder('shared/wait', 'checkTaskId isUnsent named notCreated refusedCreation askOnce'),
 		...inFolder('SuperAssistant', 'readSession'),
 		...inFolder('ChatCompletion', 'readMemoryNode'),
@@ -768,7 +765,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		...inFolder('WaitForVideo', 'withLedger'),
 		...inFolder('shared/wait', 'poll pollProgress'),
 		...inFolder('client/http', 'withDeadline'),
-		...inFolder('client/video/poll', 'pollTasks'),
+		...inFolder('client/video', 'pollTasks'),
 		...inFolder('client/chat', 'sendChat'),
 		...inFolder('SuperAssistant', 'openSession'),
 		...inFolder('shared/chat', 'mapChats finishReply showItems appField'),

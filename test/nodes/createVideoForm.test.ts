@@ -5,8 +5,13 @@ import {
 	type INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { defaultOf, VIDEO_FIELDS, type VideoField } from '../../nodes/client/video/fields';
-import { VIDEO_MODELS, type VideoModel } from '../../nodes/client/video/models';
+import {
+	defaultOf,
+	VIDEO_FIELDS,
+	VIDEO_MODELS,
+	type VideoField,
+	type VideoModel,
+} from '../../nodes/client/video/models';
 import { CreateVideo } from '../../nodes/CreateVideo/CreateVideo.node';
 import { maxImages, SPEC_ROWS } from '../support/specVideoModels';
 

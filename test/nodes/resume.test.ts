@@ -1,4 +1,4 @@
-import { startPoll } from '../../nodes/client/video/poll/task';
+import { startPoll } from '../../nodes/client/video/pollTasks';
 import { nextResumeMs } from '../../nodes/WaitForVideo/execute';
 
 /** Seconds until the next step of a task that has been polled for `elapsed` seconds. */

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { applyReport, startPoll } from '../../nodes/client/video/poll/task';
+import { applyReport, startPoll } from '../../nodes/client/video/pollTasks';
 import { n8nClock } from '../../nodes/shared/engine/clock';
 import { setRun } from '../../nodes/shared/run/run';
 import { pollProgress } from '../../nodes/shared/wait/poll';

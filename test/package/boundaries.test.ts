@@ -10,10 +10,7 @@ import ts from 'typescript';
 import { ROOT } from '../../lab/paths';
 
 const CLIENT = ['nodes/client', 'nodes/client/http'];
-const CLIENT_LAYERS = [
-	...CLIENT,
-	...['nodes/client/chat', 'nodes/client/video', 'nodes/client/video/poll'],
-];
+const CLIENT_LAYERS = [...CLIENT, 'nodes/client/chat', 'nodes/client/video'];
 const SHARED_LAYERS = [
 	...['nodes/shared/engine', 'nodes/shared/run', 'nodes/shared/form', 'nodes/shared/durable'],
 	...['nodes/shared/files', 'nodes/shared/chat', 'nodes/shared/wait'],
@@ -29,7 +26,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 	'nodes/client/http': ['nodes/client', 'ipaddr.js'],
 	'nodes/client/chat': [...CLIENT, 'eventsource-parser', '@cfworker/json-schema'],
 	'nodes/client/video': CLIENT,
-	'nodes/client/video/poll': [...CLIENT, 'nodes/client/video'],
 	// Each shared folder may use the ones before it.
 	...Object.fromEntries(
 		SHARED_LAYERS.map((folder, index) => [

@@ -2,15 +2,16 @@ import { emptyText, InputError } from '../errors';
 import type { JsonObject } from '../json';
 import { counted, readNumber, readSwitch } from '../values';
 import {
+	findModel,
 	maxReferences,
 	REFERENCES,
 	VIDEO_FIELDS,
 	type Reference,
 	type VideoField,
+	type VideoModel,
 	type VideoRequest,
 	type VideoValue,
-} from './fields';
-import { findModel, type VideoModel } from './models';
+} from './models';
 
 /** The input for one video. */
 export interface EnteredVideo {

@@ -5,7 +5,7 @@ import { imagesAsLinksIn, imagesInStream, type IsKnown } from '../../client/imag
 import type { ChatDelta } from '../../client/chat/types';
 import { readResult } from '../../client/concurrency';
 import { hintMissingFiles } from '../files/download';
-import { videoLine } from '../../client/video/poll/result';
+import { videoLine } from '../../client/video/pollResult';
 import { readBatching } from '../form/callOptions';
 import { mapItems, type ItemOptions } from '../run/mapItems';
 import { shownText, toNodeError } from '../run/nodeErrors';

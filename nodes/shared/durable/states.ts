@@ -1,4 +1,4 @@
-import { taskState } from '../../client/video/taskState';
+import { taskState } from '../../client/video/tasks';
 import type { Row } from '../engine/dataTable';
 import { taskIdOf } from './taskTable';
 

@@ -15,10 +15,9 @@ import {
 	withoutFiles,
 	withWords,
 	type PollResult,
-} from '../../client/video/poll/result';
-import type { TaskPoll } from '../../client/video/poll/task';
-import { hasVideo, type TaskReport } from '../../client/video/taskState';
-import { ofService } from '../../client/video/tasks';
+} from '../../client/video/pollResult';
+import type { TaskPoll } from '../../client/video/pollTasks';
+import { hasVideo, ofService, type TaskReport } from '../../client/video/tasks';
 
 import { checkHttpUrl, downloadFile, hintMissingFiles } from '../files/download';
 import { isToolRun } from '../engine/nodeRun';

@@ -10,7 +10,7 @@ import {
 } from '../../client/errors';
 import { shorten } from '../../client/json';
 import { counted, isBlank, shown } from '../../client/values';
-import { hasVideo } from '../../client/video/taskState';
+import { hasVideo } from '../../client/video/tasks';
 import { SENDS_AGAIN } from '../durable/call';
 import { hasRestsAhead, leave, placeOfItem, restOf } from '../engine/rest';
 import { maskError, stoppingError } from '../run/nodeErrors';

@@ -1,11 +1,15 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { startDeadline, withDeadline } from '../../client/http/failures';
-import { type PollState, pollTasks, withTimesMoved } from '../../client/video/poll/pollTasks';
-import { pollSummary } from '../../client/video/poll/result';
-import { queryTask } from '../../client/video/tasks';
-import type { TaskReport } from '../../client/video/taskState';
-import { startPoll, type TaskPoll } from '../../client/video/poll/task';
+import {
+	pollTasks,
+	startPoll,
+	withTimesMoved,
+	type PollState,
+	type TaskPoll,
+} from '../../client/video/pollTasks';
+import { pollSummary } from '../../client/video/pollResult';
+import { queryTask, type TaskReport } from '../../client/video/tasks';
 
 import { withChatStream } from '../chat/chatStream';
 import { nodeState } from '../run/nodeContext';

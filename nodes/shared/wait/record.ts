@@ -2,9 +2,9 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { withoutUndefined } from '../../client/json';
 import { counted, isBlank } from '../../client/values';
-import { pollResult } from '../../client/video/poll/result';
-import { hasVideo, type TaskReport } from '../../client/video/taskState';
-import type { TaskPoll } from '../../client/video/poll/task';
+import { pollResult } from '../../client/video/pollResult';
+import { hasVideo, type TaskReport } from '../../client/video/tasks';
+import type { TaskPoll } from '../../client/video/pollTasks';
 import { oneOf, onTable, theseRows, type Row } from '../engine/dataTable';
 import { taskLedger, TASK_TABLE } from '../durable/taskTable';
 import { isOwn } from '../run/credential';

@@ -1,11 +1,10 @@
-import type { SavedError } from '../../errors';
-import { messageOf } from '../../http/request';
-import { withoutContent } from '../../fileTypes';
-import { mapValues, type JsonValue } from '../../json';
-import { isBlank, shown } from '../../values';
-import { ofService } from '../tasks';
-import { FILES, type TaskReport } from '../taskState';
-import { aboutTask, toTenths, type TaskPoll } from './task';
+import type { SavedError } from '../errors';
+import { withoutContent } from '../fileTypes';
+import { messageOf } from '../http/request';
+import { mapValues, type JsonValue } from '../json';
+import { isBlank, shown } from '../values';
+import { aboutTask, toTenths, type TaskPoll } from './pollTasks';
+import { FILES, ofService, type TaskReport } from './tasks';
 
 /** Result of polling a task: the service's own fields (spec 2.10) and ours. */
 export interface PollResult extends TaskReport {
