@@ -19,7 +19,7 @@ import { unevaluatedText } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
 import type { Limit, Spent } from '../shared/durable/limit';
 import { TASK_TABLE } from '../shared/durable/taskTable';
-import { isToolRun } from '../shared/engine/nodeRun';
+import { isToolRun } from '../shared/engine/runs';
 
 import type { ValuesOf } from '../shared/form/form';
 import { toWantedFiles } from '../shared/wait/options';

@@ -28,7 +28,7 @@ import {
 	type Fields,
 } from '../shared/form/form';
 import { taskLedgerField } from '../shared/durable/taskTable';
-import { isToolRun } from '../shared/engine/nodeRun';
+import { isToolRun } from '../shared/engine/runs';
 import { checkKey, checkNotRounded, parseModel } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
 import { downloadFields, fileFields, maximumWaitField } from '../shared/wait/options';

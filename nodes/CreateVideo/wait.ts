@@ -5,7 +5,7 @@ import { isCanceled } from '../client/errors';
 import { shown } from '../client/values';
 import { readBatching } from '../shared/form/callOptions';
 import { form } from '../shared/form/form';
-import { isToolRun } from '../shared/engine/nodeRun';
+import { isToolRun } from '../shared/engine/runs';
 import { errorLine } from '../shared/run/nodeErrors';
 import { deliver } from '../shared/wait/deliver';
 import { maximumWaitField } from '../shared/wait/options';

@@ -7,9 +7,16 @@ import type {
 } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
-import { nodeOf } from '../shared/engine/internals';
-import { runDataOf, sourceOf } from '../shared/engine/nodeRun';
-import { itemsAt, keyOf, sourcesOf, toRefs, type RunRef } from '../shared/engine/runs';
+import { nodeOf } from '../shared/engine/context';
+import {
+	itemsAt,
+	keyOf,
+	runDataOf,
+	sourceOf,
+	sourcesOf,
+	toRefs,
+	type RunRef,
+} from '../shared/engine/runs';
 import { asksPerson, batchOutput, LOOP, workflowOf } from '../shared/engine/workflow';
 import { isToolOutput } from '../shared/run/toolCall';
 

@@ -6,9 +6,8 @@ import { CHAT_TRIGGER_NODE_TYPE, type IExecuteFunctions, type INode } from 'n8n-
 
 import { InputError } from '../client/errors';
 import { objectOf } from '../client/json';
-import { nodeOf } from '../shared/engine/internals';
-import { runDataOf } from '../shared/engine/nodeRun';
-import { canPlanRuns } from '../shared/engine/stack';
+import { nodeOf } from '../shared/engine/context';
+import { canPlanRuns, runDataOf } from '../shared/engine/runs';
 import { batchOutput, LOOP, workflowOf, type Wire } from '../shared/engine/workflow';
 import { textOf } from '../shared/chat/schemaForm';
 import { FIRST_TOOL, isSingleOutput } from '../shared/run/toolCall';

@@ -13,7 +13,7 @@ import { showNotice } from '../shared/chat/chatStream';
 import { memoryKeyOf, recall } from '../shared/chat/memory';
 import { readQuestion } from '../shared/chat/askForReply';
 import { readToolNodes, type ToolNodes } from '../shared/chat/toolNodes';
-import { stopOnError } from '../shared/engine/nodeRun';
+import { stopOnError } from '../shared/engine/runs';
 import { isSingleOutput } from '../shared/run/toolCall';
 import { failureJson, shownText, toNodeError } from '../shared/run/nodeErrors';
 import { openedRun } from '../shared/run/run';

@@ -6,7 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { entered } from '../shared/engine/form';
+import { entered } from '../shared/engine/workflow';
 import { builderHint } from '../shared/form/fields';
 import { withStrays } from '../shared/run/names';
 import { openRun } from '../shared/run/run';

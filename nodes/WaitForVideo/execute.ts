@@ -5,7 +5,7 @@ import { counted } from '../client/values';
 import type { PollState } from '../client/video/pollTasks';
 
 import { showItems } from '../shared/chat/chatStream';
-import { ignoreAlwaysOutputData, isToolRun } from '../shared/engine/nodeRun';
+import { ignoreAlwaysOutputData, isToolRun } from '../shared/engine/runs';
 import { canLeave, linkedToPlaces } from '../shared/engine/rest';
 import { isConnected } from '../shared/engine/workflow';
 import { checkNotRounded } from '../shared/run/parameters';

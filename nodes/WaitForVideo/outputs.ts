@@ -1,8 +1,7 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { InputError } from '../client/errors';
-import { canPlanRuns, stackOf } from '../shared/engine/stack';
-import { isToolRun } from '../shared/engine/nodeRun';
+import { canPlanRuns, isToolRun, stackOf } from '../shared/engine/runs';
 import { isConnected, workflowOf } from '../shared/engine/workflow';
 import type { deliver } from '../shared/wait/deliver';
 import type { WaitMode } from '../shared/wait/poll';

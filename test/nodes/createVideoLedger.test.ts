@@ -4,7 +4,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Clock } from '../../nodes/client/ports';
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
-import * as clockModule from '../../nodes/shared/engine/clock';
+import * as clockModule from '../../nodes/shared/engine/context';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
 	allItems,

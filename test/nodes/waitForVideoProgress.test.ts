@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { applyReport, startPoll } from '../../nodes/client/video/pollTasks';
-import { n8nClock } from '../../nodes/shared/engine/clock';
+import { n8nClock } from '../../nodes/shared/engine/context';
 import { setRun } from '../../nodes/shared/run/run';
 import { pollProgress } from '../../nodes/shared/wait/poll';
 import { strictRun } from '../support/strictContext';

@@ -1,4 +1,4 @@
-import { n8nClock } from '../../nodes/shared/engine/clock';
+import { n8nClock } from '../../nodes/shared/engine/context';
 import { strictContext } from '../support/strictContext';
 import { FAILURE } from '../support/failureTexts';
 

@@ -1,8 +1,8 @@
 import type { IDataObject, IExecuteData, IExecuteFunctions, INode } from 'n8n-workflow';
 
 import { nodeState } from '../../nodes/shared/run/nodeContext';
-import { executionOf } from '../../nodes/shared/engine/execution';
-import { isTriedAgain } from '../../nodes/shared/engine/nodeRun';
+import { executionOf } from '../../nodes/shared/engine/context';
+import { isTriedAgain } from '../../nodes/shared/engine/runs';
 import { strictContext } from '../support/strictContext';
 
 test('values are stored in the node context, each under its key, until they are cleared', () => {

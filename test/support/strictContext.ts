@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
 
-import { n8nClock } from '../../nodes/shared/engine/clock';
+import { n8nClock } from '../../nodes/shared/engine/context';
 import { nodeState } from '../../nodes/shared/run/nodeContext';
 import type { Run } from '../../nodes/shared/run/run';
 

@@ -1,7 +1,7 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
 import { shown } from '../../client/values';
-import { entered } from '../engine/form';
+import { entered } from '../engine/workflow';
 import { maximumFileSizeField } from '../files/fileKind';
 import { fileSource, type FileEntry } from '../files/fileSource';
 import { searchItems } from '../form/fields';

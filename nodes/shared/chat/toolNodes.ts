@@ -5,7 +5,7 @@ import { checkTools } from '../../client/chat/requestFields';
 import type { ToolDeclaration } from '../../client/chat/types';
 import { rejectMistakes } from '../../client/errors';
 import { asJson } from '../../client/json';
-import { sourceOf } from '../engine/nodeRun';
+import { sourceOf } from '../engine/runs';
 import { workflowOf } from '../engine/workflow';
 import { openedRun } from '../run/run';
 import { loadAiNodeSdk, toDeclaration, toolNames } from './aiNodeSdk';

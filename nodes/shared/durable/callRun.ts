@@ -1,9 +1,9 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { Settled } from '../../client/concurrency';
-import { n8nClock } from '../engine/clock';
+import { n8nClock } from '../engine/context';
 import { onTable, type Row, type Step } from '../engine/dataTable';
-import { isToolRun, runsOf } from '../engine/nodeRun';
+import { isToolRun, runsOf } from '../engine/runs';
 import { isRest } from '../engine/rest';
 import { nodeState } from '../run/nodeContext';
 import { openedRun } from '../run/run';

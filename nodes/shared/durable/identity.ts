@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { executionOf } from '../engine/execution';
+import { executionOf } from '../engine/context';
 import { grouped, type PaidCall } from './call';
 
 /**

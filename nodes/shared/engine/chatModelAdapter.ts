@@ -1,4 +1,4 @@
-import { missing } from './internals';
+import { missing } from './context';
 
 /** A message in LangChain. */
 interface LangChainMessage {

@@ -1,8 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeParameters, IWorkflowBase } from 'n8n-workflow';
 
 import { slices } from '../../client/concurrency';
-import { n8nClock } from './clock';
-import { isPastTimeLimit } from './execution';
+import { isPastTimeLimit, n8nClock } from './context';
 
 /** A data table of n8n, with the types of its columns. */
 export interface TableSchema {

@@ -9,7 +9,7 @@ import type {
 	RequestHelperFunctions,
 } from 'n8n-workflow';
 
-import { missing } from './internals';
+import { missing } from './context';
 
 /**
  * The context with other members in place of its own.

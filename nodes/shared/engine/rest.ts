@@ -2,10 +2,9 @@ import type { IExecuteData, IExecuteFunctions, INodeExecutionData } from 'n8n-wo
 
 import { fromSaved, type SavedError, type ServiceError } from '../../client/errors';
 import { shorten } from '../../client/json';
-import { internalsOf, nodeOf } from './internals';
+import { internalsOf, nodeOf } from './context';
 import { LOOP } from './workflow';
-import { isToolRun, runsOf } from './nodeRun';
-import { canPlanRuns, stackOf, startWaitingNode } from './stack';
+import { canPlanRuns, isToolRun, runsOf, stackOf, startWaitingNode } from './runs';
 
 /** Key of the mark in the metadata of an entry of n8n's stack. */
 const MARK = 'agent_video_rest';

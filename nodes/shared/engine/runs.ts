@@ -1,4 +1,157 @@
-import type { IRunData, ISourceData } from 'n8n-workflow';
+import type {
+	IExecuteFunctions,
+	INode,
+	IRunData,
+	ISourceData,
+	ISupplyDataFunctions,
+	ITaskData,
+	ITaskDataConnections,
+} from 'n8n-workflow';
+
+import { internalsOf, missing, nodeOf } from './context';
+import { workflowOf } from './workflow';
+
+/**
+ * The runs of all nodes so far.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js
+ * Without it: undefined. Agent with Tools calls no branches, as it would take their results for questions.
+ */
+export function runDataOf(context: object) {
+	return internalsOf(context).runExecutionData?.resultData?.runData;
+}
+
+/**
+ * The index of this run of the node.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/node-execution-context/node-execution-context.js
+ * Without it: undefined; `$runIndex` tells the same, but takes long.
+ */
+export function runIndexOf(context: object): number | undefined {
+	return internalsOf(context).runIndex;
+}
+
+/**
+ * The runs of this node in this execution so far, without those that n8n invents for an execution that crashed.
+ *
+ * n8n 2.41.1, n8n/dist/constants.js
+ * Without it: invented runs count as runs, so that a retry may not recognize a turn of a conversation.
+ */
+export function runsOf(context: IExecuteFunctions): readonly ITaskData[] {
+	const runs = runDataOf(context)?.[nodeOf(context).name] ?? [];
+	return runs.filter(({ data, executionStatus }) => {
+		const [item] = data?.['main']?.[0] ?? [];
+		const isInvented = item?.json['isArtificialRecoveredEventItem'] === true;
+		return executionStatus !== 'crashed' && !isInvented;
+	});
+}
+
+/**
+ * The source of the input items; null where n8n throws because there is none, as in a run without a trigger.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/node-execution-context/base-execute-context.js
+ * Without it: null. Agent with Tools takes the items for questions, and its tool nodes do not run.
+ */
+export function sourceOf(context: IExecuteFunctions): ISourceData | null {
+	try {
+		return context.getInputSourceData();
+	} catch {
+		return null;
+	}
+}
+
+/**
+ * Whether the node runs as a tool of an AI agent: n8n gives such a node a type name that ends in "Tool".
+ *
+ * n8n 2.41.1, n8n/dist/tool-generation/ai-tools.js
+ * Without it: a tool answers as an ordinary node: with all fields, and with an error where a video fails.
+ */
+export function isToolRun(context: Pick<IExecuteFunctions, 'getNode'>): boolean {
+	return nodeOf(context).type.endsWith('Tool');
+}
+
+/**
+ * Whether n8n continues the agent of this tool before it runs the tool, as in the legacy order: the model is given an empty text.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js
+ * Without it: false; in the legacy order the result of the tool is lost.
+ */
+export function isToolTooLate(
+	context: IExecuteFunctions | ISupplyDataFunctions,
+): context is IExecuteFunctions {
+	// AI Agent up to version 2.2, and n8n's MCP trigger, run the tool within their own run.
+	const isOwnRun =
+		isToolRun(context) && !context.isToolExecution() && 'getExecuteData' in context;
+	// Without an execution n8n's own Agents run it: they wait for it.
+	const { executionData } = internalsOf(context).runExecutionData ?? {};
+	return isOwnRun && executionData !== undefined && workflowOf(context).isLegacyOrder;
+}
+
+/**
+ * Keeps n8n from adding an empty item to the first output of this run, as its setting *Always Output Data* does: the run
+ * is one of many, and the items of another one are the output.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js
+ * Without it: with that setting an empty item goes on.
+ */
+export function ignoreAlwaysOutputData(context: IExecuteFunctions): void {
+	const data = context.getExecuteData();
+	data.node = { ...data.node, alwaysOutputData: false };
+}
+
+/**
+ * Makes an error of this run end the execution, whatever *On Error* says.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js
+ * Without it: with *On Error: Continue* the error is an item.
+ */
+export function stopOnError(context: IExecuteFunctions): void {
+	const data = context.getExecuteData();
+	data.node = { ...data.node, onError: 'stopWorkflow' };
+	context.continueOnFail = () => false;
+}
+
+/** The tries of a run, by the entry of the engine. */
+const tries = new WeakMap<object, Set<object>>();
+
+/**
+ * Whether n8n tries this run again if it fails. Ask it in each try, as often as you like. The entry of the engine is the same for
+ * all tries; n8n makes the helpers again for each. It takes 0 tries for the default.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (getRetryParams), node-execution-context/execute-context.js
+ * Without it: true in each try; what is kept for the next one stays until the execution ends.
+ */
+export function isTriedAgain(context: IExecuteFunctions): boolean {
+	const data = context.getExecuteData();
+	const begun = (tries.get(data) ?? new Set()).add(context.helpers);
+	tries.set(data, begun);
+	const { retryOnFail, maxTries = 0 } = nodeOf(context);
+	return retryOnFail === true && begun.size < Math.min(5, Math.max(2, maxTries || 3));
+}
+
+/** State of a node that n8n's own Agents run: they have no execution, and call it once. */
+const ownValues = new WeakMap<object, Record<string, unknown>>();
+
+/**
+ * The state of a node within one execution, by name. n8n saves it with the execution: it survives retries and suspension.
+ *
+ * n8n 2.41.1, n8n-workflow/dist/cjs/node-helpers.js
+ * Without it: an error before anything is sent.
+ *
+ * @throws InputError where n8n has an execution and no such state.
+ */
+export function nodeValues(context: object): Record<string, unknown> {
+	try {
+		// n8n gives sub-nodes a node context too, but their type lacks the method.
+		return (context as Pick<IExecuteFunctions, 'getContext'>).getContext('node');
+	} catch {
+		if (internalsOf(context).runExecutionData?.executionData !== undefined)
+			throw missing('what a node has done before');
+		const values = ownValues.get(context) ?? {};
+		ownValues.set(context, values);
+		return values;
+	}
+}
 
 /** An output of the run of a node. */
 export interface RunRef {
@@ -66,4 +219,84 @@ export function ranBehind(runs: IRunData, start: RunRef): Set<string> {
 				if (isNext) found.set(keyOf({ node, run, output: 0 }), { node, run, output: 0 });
 			}
 	return new Set([...found.values()].slice(1).map(({ node }) => node));
+}
+
+/**
+ * The node runs that are due, in their order: what is put there runs.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js
+ * Without it: undefined, see `canPlanRuns`.
+ */
+export function stackOf(context: object) {
+	return internalsOf(context).runExecutionData?.executionData?.nodeExecutionStack;
+}
+
+/**
+ * Whether the stack is the one that n8n works off: what is put there runs, and a suspended execution goes on. In n8n's engine
+ * 2.0 each step has a stack that nothing reads. The engine that reads it does not start without hooks, which a step lacks.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js; engine 2.0: @n8n/node-engine-compatibility/dist/v1-adapters.js
+ * Without it: no run is planned and nothing suspended; a node that needs it says so before it pays.
+ */
+export function canPlanRuns(context: object): boolean {
+	const { hooks } = internalsOf(context).additionalData ?? {};
+	return stackOf(context) !== undefined && hooks !== undefined;
+}
+
+/**
+ * Starts a node that waits for data at another of its inputs and can run without, as n8n does when no other node is due: the
+ * result of a tool call may come through such a Merge.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (waitingExecution)
+ * Without it: false; the agent fails for a call whose Merge could have run.
+ *
+ * @returns Whether there is such a node.
+ */
+export function startWaitingNode(context: IExecuteFunctions): boolean {
+	const { workflow, runExecutionData } = internalsOf(context);
+	const stack = stackOf(context) ?? [];
+	const { waitingExecution = {}, waitingExecutionSource } = runExecutionData?.executionData ?? {};
+	const names = Object.keys(waitingExecution);
+	for (const [name, runs] of Object.entries(waitingExecution)) {
+		const [run = 0] = Object.keys(runs).map(Number);
+		const inputs = runs[run]?.['main'] ?? [];
+		const isBlocked = workflow!.getParentNodes!(name).some((parent) => names.includes(parent));
+		const node = workflow!.nodes![name]!;
+		if (isBlocked || !canStart(context, node, inputs)) continue;
+		stack.push({
+			node,
+			data: { main: inputs.map((items) => items ?? []) },
+			source: waitingExecutionSource?.[name]?.[run] ?? null,
+		});
+		Reflect.deleteProperty(runs, run);
+		Reflect.deleteProperty(waitingExecutionSource?.[name] ?? {}, run);
+		if (Object.keys(runs).length === 0) Reflect.deleteProperty(waitingExecution, name);
+		return true;
+	}
+	return false;
+}
+
+/** Whether a node has data at all inputs that it requires; the order v0 requires none. */
+function canStart(
+	context: IExecuteFunctions,
+	node: INode,
+	inputs: ITaskDataConnections[string],
+): boolean {
+	const { isLegacyOrder, descriptionOf } = workflowOf(context);
+	const given = inputs.flatMap((items, index) => (items?.length ? [index] : []));
+	if (given.length === 0 || isLegacyOrder) return given.length > 0;
+	const { requiredInputs = [] } = descriptionOf(node.name) ?? {};
+	const mode = context.getMode();
+	const required: unknown =
+		typeof requiredInputs === 'string'
+			? internalsOf(context).workflow!.expression!.getSimpleParameterValue(
+					node,
+					requiredInputs,
+					mode,
+					{},
+				)
+			: requiredInputs;
+	return Array.isArray(required)
+		? required.every((index) => given.includes(index as number))
+		: given.length >= Number(required);
 }

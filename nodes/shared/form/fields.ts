@@ -7,7 +7,7 @@ import {
 	type INodeProperties,
 } from 'n8n-workflow';
 
-import { DEFINED_BY_MODEL, IS_TOOL } from '../engine/form';
+import { DEFINED_BY_MODEL, IS_TOOL } from '../engine/workflow';
 
 interface Rest extends Partial<Omit<INodeProperties, 'displayName' | 'name' | 'description'>> {
 	/** The description of the field. */

@@ -3,12 +3,11 @@ import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-wo
 import { InputError, ServiceError } from '../../client/errors';
 import type { HttpPort, HttpRequest } from '../../client/ports';
 import { isPrivateUrl, knownHosts } from '../../client/http/publicUrl';
-import { sleepSlice } from '../engine/clock';
-import { nodeOf } from '../engine/internals';
+import { nodeOf, sleepSlice } from '../engine/context';
 import { requestWithCredential, ssrfErrorName, streamOf } from '../engine/request';
 import { workflowOf } from '../engine/workflow';
 import { accountOf, readCredential } from './credential';
-import { isToolTooLate, stopOnError } from '../engine/nodeRun';
+import { isToolTooLate, stopOnError } from '../engine/runs';
 import { checkNames } from './names';
 import { CREDENTIAL, type NodeContext } from './nodeContext';
 import { deadlineError } from '../../client/http/failures';

@@ -2,7 +2,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { mapConcurrent, readResult, slices, valueOf } from '../../client/concurrency';
 import { isCanceled } from '../../client/errors';
-import { eventLoopTurn } from '../engine/clock';
+import { eventLoopTurn } from '../engine/context';
 import { failureJson, stoppingError, toNodeError } from './nodeErrors';
 import type { Run } from './run';
 

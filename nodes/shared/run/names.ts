@@ -8,7 +8,7 @@ import {
 import { InputError } from '../../client/errors';
 import { isJsonObject, objectOf } from '../../client/json';
 import { isBlank } from '../../client/values';
-import { KEPT_UNSEEN } from '../engine/form';
+import { KEPT_UNSEEN } from '../engine/workflow';
 
 /** A field, or a list of a fixed collection. */
 type Place = Pick<INodeProperties, 'name' | 'hint'> &

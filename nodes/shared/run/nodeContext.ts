@@ -7,7 +7,7 @@ import type {
 
 import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { withoutUndefined } from '../../client/json';
-import { nodeValues } from '../engine/nodeRun';
+import { nodeValues } from '../engine/runs';
 
 /** Type name of the credential that all nodes share. */
 export const CREDENTIAL = 'agentVideoApi';

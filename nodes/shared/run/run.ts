@@ -12,9 +12,9 @@ import {
 } from 'n8n-workflow';
 
 import { settled, valueOf } from '../../client/concurrency';
-import { n8nClock } from '../engine/clock';
+import { n8nClock } from '../engine/context';
 import { onTable, type Step, type TableSchema } from '../engine/dataTable';
-import { isToolRun, isTriedAgain, runDataOf, runsOf } from '../engine/nodeRun';
+import { isToolRun, isTriedAgain, runDataOf, runsOf } from '../engine/runs';
 import { workflowOf } from '../engine/workflow';
 import { readService } from './host';
 import {

@@ -1,8 +1,8 @@
 import { type IExecuteFunctions, type INode } from 'n8n-workflow';
 
 import { objectOf } from '../../client/json';
-import { nodeOf } from '../engine/internals';
-import { runDataOf, sourceOf } from '../engine/nodeRun';
+import { nodeOf } from '../engine/context';
+import { runDataOf, sourceOf } from '../engine/runs';
 import { workflowOf } from '../engine/workflow';
 
 /** Index of the first output of Agent with Tools that has tool calls. */

@@ -20,7 +20,7 @@ import type { TaskPoll } from '../../client/video/pollTasks';
 import { hasVideo, ofService, type TaskReport } from '../../client/video/tasks';
 
 import { checkHttpUrl, downloadFile, hintMissingFiles } from '../files/download';
-import { isToolRun } from '../engine/nodeRun';
+import { isToolRun } from '../engine/runs';
 import { mapItems } from '../run/mapItems';
 import { forTools } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';

@@ -4,7 +4,7 @@ import { InputError } from '../../client/errors';
 import { maximumFileSizeField } from '../files/fileKind';
 import { notInTools } from '../form/fields';
 import { changedAll, count, number, toggle, trimmed, type ValuesOf } from '../form/form';
-import { isToolRun } from '../engine/nodeRun';
+import { isToolRun } from '../engine/runs';
 
 /** Maximum number of status polls at the same time. */
 export const pollConcurrencyField = count('Concurrency', {

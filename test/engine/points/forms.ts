@@ -1,7 +1,7 @@
 import type { INode, INodeProperties, INodeTypeDescription } from 'n8n-workflow';
 import type * as N8nWorkflow from 'n8n-workflow';
 
-import { KEPT_UNSEEN } from '../../../nodes/shared/engine/form';
+import { KEPT_UNSEEN } from '../../../nodes/shared/engine/workflow';
 import type { InstalledN8n } from '../installedN8n';
 import type { Point } from '../point';
 

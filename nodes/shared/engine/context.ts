@@ -1,12 +1,60 @@
-import type {
-	IExecuteFunctions,
-	IRunExecutionData,
-	ISupplyDataFunctions,
-	ITaskData,
-	RelatedExecution,
+import {
+	sleep,
+	type IExecuteFunctions,
+	type INode,
+	type IRunExecutionData,
+	type ISupplyDataFunctions,
+	type ITaskData,
+	type IWorkflowBase,
+	type IWorkflowExecuteAdditionalData,
+	type RelatedExecution,
+	type Workflow,
 } from 'n8n-workflow';
 
-import { internalsOf, missing } from './internals';
+import { InputError } from '../../client/errors';
+import { canceledError } from '../../client/http/failures';
+import type { Clock } from '../../client/ports';
+
+/** What n8n's context has, though its type does not declare it. */
+interface Internals {
+	readonly runExecutionData?: Partial<IRunExecutionData>;
+	readonly runIndex?: number;
+	readonly node?: INode;
+	readonly workflow?: Partial<Workflow>;
+	readonly additionalData?: Partial<IWorkflowExecuteAdditionalData> & {
+		readonly hooks?: {
+			readonly retryOf?: string;
+			readonly workflowData?: Partial<IWorkflowBase>;
+		};
+	};
+}
+
+/**
+ * The fields of n8n's context that its type does not declare. Only this folder reads them.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/node-execution-context/node-execution-context.js
+ * Without it: each field is undefined; what reads it says what follows.
+ */
+export function internalsOf(context: object): Internals {
+	return context;
+}
+
+/**
+ * The node of a context. Its `getNode` copies all parameters each time it is asked.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/node-execution-context/node-execution-context.js
+ * Without it: the copy, which takes as long as the form is large.
+ */
+export function nodeOf(context: Pick<IExecuteFunctions, 'getNode'>): INode {
+	return internalsOf(context).node ?? context.getNode();
+}
+
+/** The error where something of n8n is missing without which a call could be paid for twice, or its result be lost. */
+export function missing(what: string): InputError {
+	const hint =
+		'Nothing was sent. Use a version of n8n that the documentation of this package names';
+	return new InputError('This version of n8n', `does not tell ${what}`, hint);
+}
 
 /**
  * Whether the time limit of the workflow is over. n8n then carries out no sub-workflow that the node waits for.
@@ -94,6 +142,42 @@ export function executionOf(context: IExecuteFunctions | ISupplyDataFunctions) {
 			if (rootExecutionMode === 'retry' && (isLost || chain.some(({ token }) => !token)))
 				throw missing('which execution this one retries');
 			return chain;
+		},
+	};
+}
+
+/** The `sleep` of n8n 2.20 to 2.30 cannot be interrupted, so a sleep is cut into slices of this length. */
+const SLEEP_SLICE_MS = 1_000;
+
+/** Sleeps for a time, at most for the length of a slice. Ends early when the signal is aborted. */
+export async function sleepSlice(ms: number, end?: AbortSignal): Promise<void> {
+	await sleep(Math.min(Math.ceil(ms), SLEEP_SLICE_MS), end).catch(() => undefined);
+}
+
+/** One turn of the event loop, see `mapConcurrent`: requests leave and responses are received. */
+export async function eventLoopTurn(): Promise<void> {
+	await sleep(0);
+}
+
+/**
+ * The client's clock: real time, with a sleep that rejects when the execution is canceled. It is monotonic: it starts at
+ * the wall-clock time and then ignores adjustments of the wall clock, which would end or prolong a wait.
+ */
+export function n8nClock(context: Pick<IExecuteFunctions, 'getExecutionCancelSignal'>): Clock {
+	const signal = context.getExecutionCancelSignal();
+	const startMs = Date.now() - performance.now();
+
+	return {
+		now: () => Math.round(startMs + performance.now()),
+		random: Math.random,
+		async sleep(ms, end) {
+			const both = end && signal ? AbortSignal.any([end, signal]) : (end ?? signal);
+			const endMs = performance.now() + ms;
+			for (let leftMs = ms; leftMs > 0; leftMs = endMs - performance.now()) {
+				await sleepSlice(leftMs, both);
+				if (signal?.aborted) throw canceledError();
+				if (end?.aborted) return;
+			}
 		},
 	};
 }
