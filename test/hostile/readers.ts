@@ -101,8 +101,7 @@ import {
 	toChatNotice,
 	withChatStream,
 } from '../../nodes/shared/chat/chatStream';
-import { detectType, fileCheck, judgeFile } from '../../nodes/shared/files/fileKind';
-import { fileNameOf } from '../../nodes/shared/files/fileName';
+import { detectType, fileCheck, fileNameOf, judgeFile } from '../../nodes/shared/files/fileKind';
 import { describeVideos, whyLost } from '../../nodes/shared/wait/lostVideos';
 import { sampleFile } from '../support/sampleFiles';
 import { isDataUrl, mimeTypeOf } from '../../nodes/client/fileTypes';
@@ -744,7 +743,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		...inFolder('SuperAssistant', 'readSession'),
 		...inFolder('ChatCompletion', 'readMemoryNode'),
 		...inFolder('shared/chat', 'showNotice isOfVisitor keyOf recall chatRows'),
-		...inFolder('shared/files', 'isText binaryFile hashOfFile checkHttpUrl'),
+		...inFolder('shared/files', 'binaryFile hashOfFile checkHttpUrl'),
 		...inFolder(
 			'shared/run',
 			'blocked failureJson stoppingError checkKey checkPrompt parseModel isSingleOutput',

@@ -11,8 +11,7 @@ import { counted } from '../../client/values';
 import { lookup, streamOf, toStream } from '../engine/request';
 import { blocked, watchRequest } from '../run/host';
 import type { Run } from '../run/run';
-import { fileCheck, judgeFile, OPEN_URL, checkFileSize } from './fileKind';
-import { fileNameOf } from './fileName';
+import { checkFileSize, fileCheck, fileNameOf, judgeFile, OPEN_URL } from './fileKind';
 
 export interface Download {
 	/** An http(s) URL, or a data: URL, which contains the file. */
