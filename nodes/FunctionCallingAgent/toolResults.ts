@@ -4,7 +4,7 @@ import { applyResult } from '../client/chat/conversation';
 import { InputError } from '../client/errors';
 import type { JsonObject } from '../client/json';
 import { counted } from '../client/values';
-import { DEBUG_FIELDS, STACK, toErrorText, withoutKeys } from '../shared/run/errorText';
+import { DEBUG_FIELDS, STACK, toErrorText, withoutKeys } from '../shared/run/nodeErrors';
 import { openedRun } from '../shared/run/run';
 import { arrivalOf, countReturns } from './arrival';
 import { envelopeOf, matchItems, type Match } from './matching';

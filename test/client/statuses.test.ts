@@ -1,6 +1,6 @@
 import { FAILURE } from '../support/failureTexts';
 import { ServiceError } from '../../nodes/client/errors';
-import { sentencesOf } from '../../nodes/shared/run/advice';
+import { sentencesOf } from '../../nodes/shared/run/nodeErrors';
 import {
 	STATUSES,
 	statusError,

@@ -93,7 +93,13 @@ import {
 	toolNames,
 	toSdkResult,
 } from '../../nodes/shared/chat/aiNodeSdk';
-import { toErrorText } from '../../nodes/shared/run/errorText';
+import {
+	errorFacts,
+	errorLine,
+	toErrorText,
+	toNodeError,
+	visitorMessage,
+} from '../../nodes/shared/run/nodeErrors';
 import { envelopeOf } from '../../nodes/FunctionCallingAgent/matching';
 import {
 	showReply,
@@ -106,12 +112,6 @@ import { describeVideos, whyLost } from '../../nodes/shared/wait/lostVideos';
 import { sampleFile } from '../support/sampleFiles';
 import { isDataUrl, mimeTypeOf } from '../../nodes/client/fileTypes';
 import { begunIn, maskIn, maskOf } from '../../nodes/shared/run/secrets';
-import {
-	errorFacts,
-	errorLine,
-	toNodeError,
-	visitorMessage,
-} from '../../nodes/shared/run/nodeErrors';
 import { checkNotRounded, unevaluatedText, isHollow } from '../../nodes/shared/run/parameters';
 
 /**

@@ -3,13 +3,18 @@ import {
 	NodeOperationError,
 	type IDataObject,
 	type INode,
-	type JsonObject,
+	type JsonObject as N8nJson,
 } from 'n8n-workflow';
 
-import { fromSaved, InputError, ServiceError, toSaved } from '../../client/errors';
+import { fromSaved, InputError, ServiceError, toSaved, type AdviceCode } from '../../client/errors';
 import { imagesAsLinksIn } from '../../client/imagesAsLinks';
-import { objectOf, withoutUndefined } from '../../client/json';
-import { sentencesOf } from './advice';
+import {
+	asJson,
+	objectOf,
+	withoutUndefined,
+	type JsonObject,
+	type JsonValue,
+} from '../../client/json';
 import type { Run } from './run';
 
 /** An error as n8n shows it. */
@@ -140,7 +145,7 @@ function serviceNodeError(
 	at: { readonly itemIndex?: number },
 ): NodeApiError {
 	const { status } = error.details;
-	const nodeError = new NodeApiError(node, errorFacts(error) as JsonObject, {
+	const nodeError = new NodeApiError(node, errorFacts(error) as N8nJson, {
 		...at,
 		message: imagesAsLinksIn(error.message),
 		description: description(error),
@@ -188,4 +193,104 @@ export function stoppingError(run: Run, error: unknown, note = '', item?: number
 	// n8n sends the description to a streaming chat, and the message to nobody but the owner, whose panel shows both.
 	if (run.isTool || isSent) inOneLine(failure);
 	return isSent ? Object.assign(failure, { description: text }) : failure;
+}
+
+const BASE_URL = 'the Base URL in the Agent Video API credential';
+const AGAIN = 'Retry; if it happens again';
+
+/** What a person in n8n can do about a failure of the service. */
+const SENTENCES: Readonly<Record<AdviceCode, string>> = {
+	checkAddress: `Check ${BASE_URL}`,
+	askFirewall:
+		'Ask its operator to let requests of n8n pass, or check whether the network of n8n needs a proxy',
+	checkAddressOrCode: `Check ${BASE_URL}, and the code of the model or application`,
+	checkHostAndPort: 'Check host and port of the Base URL, and that the service is running',
+	checkDns: 'Check the Base URL, and that DNS works on the machine that runs n8n',
+	checkCertificate:
+		'Check the certificate of the host in the Base URL, and that https:// is right',
+	checkConnection: `${AGAIN}, check scheme and port of the Base URL, and look for a proxy or firewall in between`,
+	useFinalAddress: `Check ${BASE_URL}: enter the final address, often with https:// instead of http://`,
+	checkKey:
+		'Check the API Key in the Agent Video API credential, and that the Base URL is of the same service',
+	useAnotherKey:
+		'Use another API key, or ask the operator of the service, or of a firewall in between',
+	topUp: 'Top up the account, then retry this execution',
+	checkAppCode: 'Check App Code, or the end of the API key if the code is there',
+	checkCreditAndModel:
+		'Top up the account, or choose another model. If the API key ends with an app code, check that as well',
+	checkAccess:
+		'Choose another model, or use another API key. If the key ends with an app code, publish that application',
+	publishApp: 'Publish the application, or use an API key of its creator',
+	correctWhatIsNamed: 'Correct what the message of the service names',
+	chooseModel: 'Choose another model',
+	rephrasePrompt: 'Rephrase the prompt, or use other reference files',
+	rephraseQuestion:
+		'Rephrase the question. Words of the answer or of the knowledge base may be the cause as well',
+	askForLess: 'Ask for less in one call, or raise Timeout under Options',
+	continueSession: 'Request less in one call, or continue in the same session',
+	shortenReply:
+		'Ask for a shorter reply, or raise the limit: it is that of the service, or one in Extra Body Fields',
+	shortenConversation: 'Shorten the conversation',
+	askAgain: 'Ask again, or shorten the conversation',
+	describeFields: 'Describe the fields more clearly, or set Repair Attempts',
+	tryLater: 'Retry in a minute; if it happens again, contact the operator of the service',
+	slowDown: 'Wait a minute, or send fewer requests at once',
+	raiseTimeout:
+		'Retry; if it happens again, check host and port of the Base URL, or raise Timeout under Options where the node has it',
+	tasksContinue: 'Nothing more was sent. Tasks that were created continue',
+	checkTask:
+		'First check whether the service has the task. If it happens again, look for a proxy or firewall in between, or raise Timeout under Options',
+	findProxy: `${AGAIN}, look for a proxy or a cache that changes responses, mixes them up or cuts them off`,
+};
+
+/** What a person in n8n can do, as a sentence without a period. */
+export const adviceOf = (code: AdviceCode) => SENTENCES[code];
+
+/** What can be done about an error, as sentences without periods: codes in words, and the words of the host's own errors. */
+export function sentencesOf({ advice }: ServiceError): readonly string[] {
+	return advice.map((each) => new Map(Object.entries(SENTENCES)).get(each) ?? each);
+}
+
+/** Fields of n8n's and other errors that are for developers. */
+export const DEBUG_FIELDS = ['stack', 'errorDetails', 'n8nDetails'];
+/** Limits of an error text for the model. */
+const MAX_SENTENCES = 2;
+const MAX_ERROR_CHARACTERS = 400;
+/** How much of an error text is read: a stack trace or a path in front of a sentence is far shorter. */
+const MAX_READ_CHARACTERS = 4_000;
+/** A stack trace at the end of an error text. */
+export const STACK = /\n[^\S\n]*at [^]*/;
+/** A word that has a path on the server: in a folder that servers have, or of a package. Paths of a URL stay. */
+const SERVER_PATH =
+	/file:\/\/\S+|(?<![\w:/.])(?:[A-Za-z]:\\|\/(?:home|root|usr|var|tmp|opt|etc|mnt|srv|Users)\/|\/\S*\/(?:node_modules|\.n8n)\/)[^\s'"`),]*/g;
+
+/**
+ * An error in one or two sentences, without its stack trace and the paths of the server. Of an error without a message,
+ * such as a code of the tool, the simple fields are kept: others may have headers with keys.
+ */
+export function toErrorText(error: unknown): JsonValue | undefined {
+	if (typeof error === 'string') return inSentences(error);
+	if (typeof error !== 'object' || error === null) return error as JsonValue;
+	const { message, error: inner, description } = asJson(error);
+	const cause = message ?? inner;
+	if (typeof cause === 'object') return toErrorText(cause);
+	if (typeof cause === 'string')
+		return inSentences(typeof description === 'string' ? `${cause}\n${description}` : cause);
+	const simple = Object.entries(asJson(error)).filter(([, value]) => typeof value !== 'object');
+	return withoutKeys(Object.fromEntries(simple), DEBUG_FIELDS);
+}
+
+function inSentences(text: string): string {
+	const sentences = text
+		.slice(0, MAX_READ_CHARACTERS)
+		.replace(STACK, '')
+		.replace(SERVER_PATH, '(path)')
+		.split(/\n|(?<=\w\w[.!?])\s/)
+		.flatMap((sentence) => sentence.trim() || []);
+	return [...new Set(sentences)].slice(0, MAX_SENTENCES).join(' ').slice(0, MAX_ERROR_CHARACTERS);
+}
+
+/** The fields of an object without some of them. */
+export function withoutKeys(json: object, keys: readonly string[]): JsonObject {
+	return Object.fromEntries(Object.entries(asJson(json)).filter(([key]) => !keys.includes(key)));
 }
