@@ -39,8 +39,7 @@ import {
 import { imageUrls } from '../shared/chat/askForReply';
 import { shownInStream, withoutKey } from '../shared/chat/chatStream';
 import { CUT_MARK } from '../shared/chat/finishReply';
-import { boundFields } from '../shared/chat/requestOptions';
-import { readCall } from '../shared/form/callOptions';
+import { boundFields, readCall } from '../shared/chat/requestOptions';
 import { forVisitor, inOneLine, toNodeError } from '../shared/run/nodeErrors';
 import { openRun, type Run } from '../shared/run/run';
 import { chatModelForm } from './properties';

@@ -1,6 +1,5 @@
 import { bindingFields, imagesField } from '../shared/chat/properties';
-import { callFields, modelRequestFields } from '../shared/chat/requestOptions';
-import { retryFields } from '../shared/form/callOptions';
+import { callFields, modelRequestFields, retryFields } from '../shared/chat/requestOptions';
 import { changed, form, notice, options } from '../shared/form/form';
 
 /** The form of Agent Video Chat Model, without what the connected agent or chain sets. */

@@ -7,9 +7,13 @@ import {
 	replyFields,
 	replyOptions,
 } from '../shared/chat/properties';
-import { callFields, requestFields } from '../shared/chat/requestOptions';
+import {
+	batchingFields,
+	callFields,
+	chatRetryFields,
+	requestFields,
+} from '../shared/chat/requestOptions';
 import { formatFields } from '../shared/chat/schemaForm';
-import { batchingFields, chatRetryFields } from '../shared/form/callOptions';
 import { choice, form, options } from '../shared/form/form';
 
 /** The form of Chat Completion. */

@@ -9,7 +9,7 @@ import {
 	readCall,
 	safeRetryFields,
 	timeoutField,
-} from '../shared/form/callOptions';
+} from '../shared/chat/requestOptions';
 import { displayed, inTools, notInTools } from '../shared/form/fields';
 import {
 	changed,

@@ -12,7 +12,12 @@ import {
 	replyFields,
 	replyOptions,
 } from '../shared/chat/properties';
-import { agentRequestFields, callFields } from '../shared/chat/requestOptions';
+import {
+	agentRequestFields,
+	callFields,
+	chatRetryFields,
+	concurrencyField,
+} from '../shared/chat/requestOptions';
 import {
 	formatFields,
 	readSchema,
@@ -21,7 +26,6 @@ import {
 	type SchemaEntry,
 } from '../shared/chat/schemaForm';
 import { NODES_LABEL, type ToolNodes } from '../shared/chat/toolNodes';
-import { chatRetryFields, concurrencyField } from '../shared/form/callOptions';
 import { choice, count, entries, form, json, notice, options, text } from '../shared/form/form';
 
 const EXAMPLE_SCHEMA =

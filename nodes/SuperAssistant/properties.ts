@@ -1,7 +1,11 @@
 import { imagesField, replyFields, replyOptions } from '../shared/chat/properties';
-import { assistantRequestFields, callFields } from '../shared/chat/requestOptions';
+import {
+	assistantRequestFields,
+	batchingFields,
+	callFields,
+	safeRetryFields,
+} from '../shared/chat/requestOptions';
 import { formatFields } from '../shared/chat/schemaForm';
-import { batchingFields, safeRetryFields } from '../shared/form/callOptions';
 import { choice, filledByModel, form, options, prompt, text } from '../shared/form/form';
 
 /** The form of Super Assistant. It has no model and no tools: the assistant chooses them itself (spec 2.1, 2.7). */

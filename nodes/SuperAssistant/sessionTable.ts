@@ -1,5 +1,5 @@
 import { rejectMistakes } from '../client/errors';
-import { chatOf, chatRows, isOfVisitor, keyOf } from '../shared/chat/chatRows';
+import { chatOf, chatRows, isOfVisitor, keyOf } from '../shared/chat/memory';
 import type { TableSchema } from '../shared/engine/dataTable';
 import { checkKey } from '../shared/run/parameters';
 import type { Run } from '../shared/run/run';

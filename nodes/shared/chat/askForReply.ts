@@ -15,13 +15,12 @@ import { checkPublicUrl } from '../../client/http/publicUrl';
 import { asJson, type JsonValue } from '../../client/json';
 import { shown } from '../../client/values';
 import { type FileEntry, fieldNames, signedFileUrl } from '../files/fileSource';
-import { readCall } from '../form/callOptions';
+import { appField, boundFields, readCall } from './requestOptions';
 import type { ValuesOf } from '../form/form';
 import { checkPrompt } from '../run/parameters';
 import type { Run } from '../run/run';
 import { showReply, type SendText } from './chatStream';
 import { imagesField, type inputFields, type MessageEntry } from './properties';
-import { appField, boundFields } from './requestOptions';
 import { toJsonFormat } from './schemaForm';
 
 interface InputValues extends ValuesOf<typeof inputFields> {
