@@ -22,7 +22,7 @@ import { TASK_TABLE } from '../shared/durable/taskTable';
 import { isToolRun } from '../shared/engine/runs';
 
 import type { ValuesOf } from '../shared/form/form';
-import { toWantedFiles } from '../shared/wait/options';
+import { toWantedFiles } from '../shared/wait/poll';
 import type { videoFields } from './modelProperties';
 import { createVideoForm, readCreateOptions } from './properties';
 

@@ -31,7 +31,7 @@ import { taskLedgerField } from '../shared/durable/taskTable';
 import { isToolRun } from '../shared/engine/runs';
 import { checkKey, checkNotRounded, parseModel } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
-import { downloadFields, fileFields, maximumWaitField } from '../shared/wait/options';
+import { downloadFields, fileFields, maximumWaitField } from '../shared/wait/poll';
 import { referencesField, videoFields, videoModelItems } from './modelProperties';
 
 const first = videoModelItems()[0]!;

@@ -19,8 +19,8 @@ import {
 	fileFields,
 	maximumWaitField,
 	pollConcurrencyField,
-} from '../shared/wait/options';
-import type { WaitMode } from '../shared/wait/poll';
+	type WaitMode,
+} from '../shared/wait/poll';
 
 /** Fields that a tool does not have; shown where others have these values. */
 const inNode = <F extends Fields>(fields: F, show: Readonly<Record<string, string[]>> = {}) =>

@@ -27,8 +27,7 @@ import { errorLine } from '../run/nodeErrors';
 import { openedRun } from '../run/run';
 
 import { adviceFor, describeVideos, whyLost } from './lostVideos';
-import type { WantedFiles } from './options';
-import { askOnce, type Progress } from './poll';
+import { askOnce, type Progress, type WantedFiles } from './poll';
 import { openRecords, type Delivered } from './record';
 
 const CONCURRENT_DOWNLOADS = 3;
