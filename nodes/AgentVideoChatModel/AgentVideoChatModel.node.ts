@@ -11,8 +11,7 @@ import { builderHint } from '../shared/form/fields';
 import { withStrays } from '../shared/run/names';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './AgentVideoChatModel.node.json';
-import { supplyChatModel } from './execute';
-import { chatModelForm } from './properties';
+import { chatModelForm, supplyChatModel } from './execute';
 
 export class AgentVideoChatModel implements INodeType {
 	description: INodeTypeDescription = {

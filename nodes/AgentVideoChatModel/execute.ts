@@ -1,13 +1,11 @@
 import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
 import { addUsage } from '../client/chat/conversation';
-import type { IsKnown } from '../client/imagesAsLinks';
 import { checkMessages, restoreReplies } from '../client/chat/messages';
 import { laterToolChoice } from '../client/chat/requestFields';
 import { usageOf } from '../client/chat/result';
 import { sendChat, type SendOptions } from '../client/chat/sendChat';
 import { callProblem, closeCalls, splitCalls, toReplay } from '../client/chat/toolCalls';
-
 import type {
 	ChatCompletion,
 	ChatMessage,
@@ -18,6 +16,7 @@ import type {
 import { formOf, judge } from '../client/chat/verdict';
 import { settled, valueOf } from '../client/concurrency';
 import { ServiceError } from '../client/errors';
+import type { IsKnown } from '../client/imagesAsLinks';
 import { asJson, fromJson } from '../client/json';
 import type { HttpPort } from '../client/ports';
 import { oneLine } from '../client/values';
@@ -39,10 +38,31 @@ import {
 import { imageUrls } from '../shared/chat/askForReply';
 import { shownInStream, withoutKey } from '../shared/chat/chatStream';
 import { CUT_MARK } from '../shared/chat/finishReply';
-import { boundFields, readCall } from '../shared/chat/requestOptions';
+import { bindingFields, imagesField } from '../shared/chat/properties';
+import {
+	boundFields,
+	callFields,
+	modelRequestFields,
+	readCall,
+	retryFields,
+} from '../shared/chat/requestOptions';
+import { changed, form, notice, options } from '../shared/form/form';
 import { forVisitor, inOneLine, toNodeError } from '../shared/run/nodeErrors';
 import { openRun, type Run } from '../shared/run/run';
-import { chatModelForm } from './properties';
+
+/** The form of Agent Video Chat Model, without what the connected agent or chain sets. */
+export const chatModelForm = form({
+	...bindingFields,
+	assistantNotice: notice(
+		'Do not enter the code of a super assistant, which runs its tools itself: use the Super Assistant node for it.',
+		{ displayOptions: { show: { answeredBy: ['app'] } } },
+	),
+	images: changed(imagesField, {
+		description:
+			'Images to add to the last user message, in place of those that the agent passes on without a URL. Binary fields are read from the item of the agent or chain.',
+	}),
+	options: options({ ...modelRequestFields, ...retryFields, ...callFields }),
+});
 
 /**
  * Supplies the chat model that the fields describe to the connected agent or chain.

@@ -12,8 +12,7 @@ import { withStrays } from '../shared/run/names';
 import { openRun } from '../shared/run/run';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './ChatCompletion.node.json';
-import { runChatCompletion } from './execute';
-import { chatForm } from './properties';
+import { chatForm, runChatCompletion } from './execute';
 
 export class ChatCompletion implements INodeType {
 	description: INodeTypeDescription = {

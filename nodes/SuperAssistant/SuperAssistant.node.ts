@@ -12,8 +12,7 @@ import { withStrays } from '../shared/run/names';
 import { openRun } from '../shared/run/run';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './SuperAssistant.node.json';
-import { runSuperAssistant } from './execute';
-import { assistantForm } from './properties';
+import { assistantForm, runSuperAssistant } from './execute';
 
 export class SuperAssistant implements INodeType {
 	description: INodeTypeDescription = {

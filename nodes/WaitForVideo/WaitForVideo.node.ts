@@ -12,9 +12,8 @@ import { withStrays } from '../shared/run/names';
 import { openRun } from '../shared/run/run';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './WaitForVideo.node.json';
-import { WAIT_OUTPUTS } from './outputs';
+import { runWait, WAIT_OUTPUTS } from './execute';
 import { waitForm } from './properties';
-import { runWait } from './execute';
 
 /** Subtitle on the canvas, e.g. `wait and download`. A tool has a switch instead of the wait mode; by default the model sets it. */
 const SUBTITLE = `={{ (({ tasks, waitMode, download }, waits) => {

@@ -8,7 +8,7 @@ import { chatText, streamWebhook } from '../../lab/n8n/streamChat';
 import { Running } from '../../lab/services/Running';
 import type { ChatMessage } from '../../nodes/client/chat/types';
 import { MEMORY_TABLE } from '../../nodes/shared/chat/memory';
-import { SESSION_TABLE } from '../../nodes/SuperAssistant/sessionTable';
+import { SESSION_TABLE } from '../../nodes/SuperAssistant/execute';
 import { drawn, node, workflow } from './support/buildWorkflow';
 import { agentNode, set, WEATHER } from './support/drawAgent';
 import { until } from './support/ledger';

@@ -740,8 +740,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		...inFolder('client/http', 'transportError'),
 		...inFolder('client/video', 'readPair maxReferences startPoll pollSummary withWords'),
 		...inFolder('shared/wait', 'checkTaskId isUnsent named notCreated refusedCreation askOnce'),
-		...inFolder('SuperAssistant', 'readSession'),
-		...inFolder('ChatCompletion', 'readMemoryNode'),
 		...inFolder('shared/chat', 'showNotice isOfVisitor keyOf recall chatRows'),
 		...inFolder('shared/files', 'binaryFile hashOfFile checkHttpUrl'),
 		...inFolder(
@@ -766,7 +764,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		...inFolder('client/http', 'withDeadline'),
 		...inFolder('client/video', 'pollTasks'),
 		...inFolder('client/chat', 'sendChat'),
-		...inFolder('SuperAssistant', 'openSession'),
 		...inFolder('shared/chat', 'mapChats finishReply showItems appField'),
 		...inFolder('shared/files', 'hintMissingFiles'),
 		...inFolder('shared/run', 'isOwn mapItems joinedAttributes'),

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { SESSION_TABLE } from '../../nodes/SuperAssistant/sessionTable';
+import { SESSION_TABLE } from '../../nodes/SuperAssistant/execute';
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { accountOf, readCredential } from '../../nodes/shared/run/credential';
 import { dataTables, type DataTables } from '../support/dataTables';

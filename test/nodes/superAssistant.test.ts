@@ -1,5 +1,5 @@
 import { accountOf, readCredential } from '../../nodes/shared/run/credential';
-import { SESSION_TABLE } from '../../nodes/SuperAssistant/sessionTable';
+import { SESSION_TABLE } from '../../nodes/SuperAssistant/execute';
 import { packageNode, runNode, runWorkflow, stubNode, type RunOptions } from '../support/engine';
 import { dataTables, type DataTables } from '../support/dataTables';
 import { events, json, serverForEach, type Script } from '../support/scriptedServer';

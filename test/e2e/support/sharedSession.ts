@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import type { N8nClient } from '../../../lab/n8n/N8nClient';
 import { postWebhook } from '../../../lab/n8n/postWebhook';
-import { SESSION_TABLE } from '../../../nodes/SuperAssistant/sessionTable';
+import { SESSION_TABLE } from '../../../nodes/SuperAssistant/execute';
 import { events, type Script } from '../../support/scriptedServer';
 import { text } from './heldReply';
 
