@@ -10,7 +10,6 @@ import {
 import { ANSWERER, chatListSearch } from '../shared/chat/properties';
 import { builderHint } from '../shared/form/fields';
 import { withStrays } from '../shared/run/names';
-import { openRun } from '../shared/run/run';
 import { credentialTest } from '../shared/run/testCredential';
 import { builderHint as hint } from './FunctionCallingAgent.node.json';
 import { runAgent } from './execute';
@@ -61,7 +60,6 @@ export class FunctionCallingAgent implements INodeType {
 	methods = { credentialTest, listSearch: chatListSearch };
 
 	async execute(this: IExecuteFunctions, response?: EngineResponse): Promise<NodeOutput> {
-		await openRun(this);
 		return await runAgent(this, response);
 	}
 }

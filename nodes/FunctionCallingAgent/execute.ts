@@ -21,6 +21,7 @@ import {
 	askingSlots,
 	branchCalls,
 	failSlots,
+	openFor,
 	type AgentState,
 	type ConversationSlot,
 } from './state';
@@ -42,6 +43,8 @@ export async function runAgent(
 	const state =
 		stored.get() ?? stored.set({ batches: [], arrivals: 0, conversations: 0, lost: [] });
 	const { batches } = state;
+	let opened = batches.at(-1);
+	await openFor(context, opened);
 	try {
 		const rest = restOf(context);
 		if (rest.kind === 'later') return null;
@@ -62,9 +65,12 @@ export async function runAgent(
 			applyToolResponses(state, response);
 		} else if (!isRepeated(context, state)) {
 			await receive(context, state);
+			opened = batches.at(-1);
 		}
 		for (const batch of batches) {
 			for (let slots = askingSlots(batch); slots.length > 0; slots = askingSlots(batch)) {
+				if (batch !== opened) await openFor(context, batch);
+				opened = batch;
 				const limit = openedRun(context).isLive ? 1 : slots[0]!.options!.concurrency;
 				await mapConcurrent(slots, limit, (slot) => ask(context, slot), eventLoopTurn);
 			}

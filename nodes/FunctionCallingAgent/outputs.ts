@@ -137,9 +137,8 @@ export function emit(
 	const hasErrors = hasErrorOutput && ended.some(({ failure }) => failure);
 	if (hasErrors && !isConnected(context, context.getNodeOutputs().length - 1))
 		run.hint(UNSEEN.join(' Error, '));
-	const isRead = () => run.reader === 'visitor' && !isConnected(context, ANSWER);
-	if (isUnseen && !isRead() && !context.continueOnFail())
-		state.lost = [...state.lost, ...stopped];
+	const isRead = isUnseen && run.reader === 'visitor' && !isConnected(context, ANSWER);
+	if (isUnseen && !isRead && !context.continueOnFail()) state.lost = [...state.lost, ...stopped];
 	planEnd(context, state, called.length > 0);
 	hintMissingFiles(run, outputs.flat(), 'media');
 	return outputs.map((items, output) => (output < FIRST_TOOL ? forVisitors(run, items) : items));
@@ -175,9 +174,8 @@ function planEnd(context: IExecuteFunctions, state: AgentState, calledNow: boole
 		leave(context, [...context.getInputData().keys()], { error, retry, open: tools });
 	}
 	const missing = new Set([...tools, ...leftIn(context).flatMap(({ open = [] }) => open)]);
-	const wasMissing = () =>
-		(context as Partial<IExecuteFunctions>).customData?.get(OPEN_CALLS) !== undefined;
-	if (missing.size > 0 || wasMissing())
+	const { customData } = context as Partial<IExecuteFunctions>;
+	if (missing.size > 0 || customData?.get(OPEN_CALLS) !== undefined)
 		run.setCustomData(OPEN_CALLS, [...missing].join(', ') || 'none');
 }
 

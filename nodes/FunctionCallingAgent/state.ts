@@ -16,7 +16,7 @@ import { readToolNodes, type ToolNodes } from '../shared/chat/toolNodes';
 import { stopOnError } from '../shared/engine/runs';
 import { isSingleOutput } from '../shared/run/toolCall';
 import { failureJson, shownText, toNodeError } from '../shared/run/nodeErrors';
-import { openedRun } from '../shared/run/run';
+import { openedRun, openRun, type Run } from '../shared/run/run';
 import { checkDrawings } from './drawing';
 import { agentForm, readTools } from './properties';
 import { checkReturns, MAX_RETURNS } from './arrival';
@@ -68,6 +68,18 @@ export interface Call {
 	readonly record: CallRecord;
 }
 
+/** What was read of the node as the questions of a batch arrived. It is never saved, as it has the API key. */
+const readings = new WeakMap<readonly ConversationSlot[], Run['reading']>();
+
+/** Opens the run of the node for a batch, with the credential that the batch has begun with. */
+export async function openFor(
+	context: IExecuteFunctions,
+	batch: readonly ConversationSlot[] = [],
+): Promise<void> {
+	const { reading } = await openRun(context, readings.get(batch));
+	readings.set(batch, reading);
+}
+
 /**
  * Begins conversations. All parameters are read here: in later runs of the node the input items are those that came back
  * from the tool branches.
@@ -83,6 +95,7 @@ export async function beginBatch(
 	returns: number,
 ): Promise<void> {
 	const run = openedRun(context);
+	readings.set(slots, run.reading);
 	try {
 		// Before the fields: without a credential all of them fail.
 		run.service();

@@ -5,7 +5,7 @@ import { InputError } from '../client/errors';
 import type { JsonObject } from '../client/json';
 import { counted } from '../client/values';
 import { DEBUG_FIELDS, STACK, toErrorText, withoutKeys } from '../shared/run/nodeErrors';
-import { openedRun } from '../shared/run/run';
+import { openedRun, openRun } from '../shared/run/run';
 import { arrivalOf, countReturns } from './arrival';
 import { envelopeOf, matchItems, type Match } from './matching';
 import { actionId } from './outputs';
@@ -65,6 +65,8 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 		return [{ number: state.conversations++, source, arrival, item, files: {} }];
 	});
 	if (slots.length > 0) {
+		// The credential of those that are under way may be another one, by an expression.
+		if (state.batches.length > 0) await openRun(context);
 		await beginBatch(context, slots, countReturns(arrived));
 		state.batches.push(slots);
 	}

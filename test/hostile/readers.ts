@@ -744,7 +744,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		...inFolder('shared/files', 'binaryFile hashOfFile checkHttpUrl'),
 		...inFolder(
 			'shared/run',
-			'blocked failureJson stoppingError checkKey checkPrompt parseModel isSingleOutput',
+			'blocked failureJson stoppingError checkKey checkPrompt parseModel isSingleOutput serviceOf',
 		),
 		...inFolder('shared/engine', 'isSignedUrl lookup ssrfErrorName toStream'),
 	],

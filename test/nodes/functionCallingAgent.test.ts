@@ -998,3 +998,50 @@ test.each(['chatCompletion', 'functionCallingAgent'])(
 		expect(text.trim()).toMatch(/^> Running weather\s+> Finished weather\s+It is mild$/);
 	},
 );
+
+test('a conversation keeps the credential that it has begun with; a question that comes meanwhile has its own', async () => {
+	model = (messages) => {
+		const results = toolMessages(messages).length;
+		return results < 3 ? [call(`c${results}`, 'weather', { city: 'Rome' })] : 'It is mild';
+	};
+	let reads = 0;
+	const credential = {
+		baseUrl: server.url,
+		get apiKey() {
+			reads += 1;
+			return `key-${reads}`;
+		},
+	};
+	const rounds = { tools: { tool: [tool('weather', 'city')] }, prompt: '={{ $json.question }}' };
+	const wires: Wires = {
+		Start: [[AGENT, 'Later']],
+		Later: [[AGENT]],
+		[AGENT]: [['Answers'], [], ['weather']],
+		weather: [[AGENT]],
+	};
+	await runWorkflow(
+		[
+			stubNode('Start', () => [{ json: { question: 'First?' }, pairedItem: 0 }]),
+			stubNode('Later', () => [{ json: { question: 'Second?' }, pairedItem: 0 }]),
+			packageNode(AGENT, 'functionCallingAgent', {
+				parameters: { ...rounds, streaming: 'off' },
+			}),
+			stubNode('weather', weather),
+			stubNode('Answers', (items) => items),
+		],
+		wires,
+		'Start',
+		// The second question reaches the agent before the first result.
+		{ credential, executionOrder: 'v0' },
+	);
+	const sent = server.requests.map(({ body, headers }) => [
+		(body as { messages: ChatMessage[] }).messages[0]!.content,
+		headers.authorization,
+	]);
+	const keys = (question: string) =>
+		sent.filter(([asked]) => asked === question).map(([, key]) => key);
+	expect(keys('First?')).toStrictEqual(Array(4).fill('Bearer key-1'));
+	const [own, ...others] = keys('Second?');
+	expect(own).not.toBe('Bearer key-1');
+	expect(others).toStrictEqual(Array(3).fill(own));
+});

@@ -1,4 +1,4 @@
-import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
+import type { IHttpRequestOptions } from 'n8n-workflow';
 
 import { InputError, ServiceError } from '../../client/errors';
 import type { HttpPort, HttpRequest } from '../../client/ports';
@@ -10,10 +10,11 @@ import { accountOf, readCredential } from './credential';
 import { isToolTooLate, stopOnError } from '../engine/runs';
 import { checkNames } from './names';
 import { CREDENTIAL, type NodeContext } from './nodeContext';
+import { unevaluatedText } from './parameters';
 import { deadlineError } from '../../client/http/failures';
 
 /** The service behind the credential. */
-export type Service = Awaited<ReturnType<typeof readService>>;
+export type Service = ReturnType<typeof serviceOf>;
 
 /** The error about a tool whose result its agent would not get. */
 const LEGACY_ORDER = [
@@ -23,13 +24,13 @@ const LEGACY_ORDER = [
 ] as const;
 
 /**
- * The service behind the credential, shared by all items of a run. Expressions of the credential are evaluated for the first
- * item.
+ * Reads the node: the names of its parameters, and its credential, whose expressions are evaluated for the first item.
  *
- * @throws InputError when the credential has a missing or malformed value, see `readCredential`; or for a tool whose result
- *   nobody would get.
+ * @returns `mistake`: a text that was meant as an expression, see `unevaluatedText`.
+ * @throws InputError when a name is unknown, or the credential has a missing or malformed value, see `readCredential`; or for
+ *   a tool whose result nobody would get.
  */
-export async function readService(context: NodeContext) {
+export async function readNode(context: NodeContext) {
 	if (isToolTooLate(context)) {
 		// n8n passes over the errors of tools.
 		stopOnError(context);
@@ -38,10 +39,17 @@ export async function readService(context: NodeContext) {
 	const { name, parameters } = nodeOf(context);
 	checkNames(parameters, workflowOf(context).descriptionOf(name)?.properties ?? []);
 	const data = await context.getCredentials(CREDENTIAL, 0);
-	const credential = readCredential(data);
+	return { data, credential: readCredential(data), mistake: unevaluatedText(parameters) };
+}
+
+/** What was read of a node. It has the API key: keep it in memory alone. */
+export type Reading = Awaited<ReturnType<typeof readNode>>;
+
+/** The service behind a credential, shared by all items of a run. */
+export function serviceOf(http: HttpPort, { credential }: Reading) {
 	const { baseUrl, hasApp, fileHosts, mask, keys } = credential;
 	return {
-		http: n8nHttp(context, data, credential),
+		http,
 		baseUrl,
 		/** Whether it is on a private network, so that private addresses are allowed in what it is sent. */
 		get isPrivate() {
@@ -69,11 +77,8 @@ export async function readService(context: NodeContext) {
  * n8n's helper applies the proxy, TLS and SSRF settings of the instance, and stops with the execution. Every status
  * resolves and every body is a stream, because n8n otherwise drops error bodies and Retry-After.
  */
-function n8nHttp(
-	context: NodeContext,
-	data: ICredentialDataDecryptedObject,
-	{ baseUrl: baseURL, headers: extraHeaders }: ReturnType<typeof readCredential>,
-): HttpPort {
+export function n8nHttp(context: NodeContext, { data, credential }: Reading): HttpPort {
+	const { baseUrl: baseURL, headers: extraHeaders } = credential;
 	const decrypted = { type: CREDENTIAL, data };
 	const canceled = context.getExecutionCancelSignal();
 	return async (request) => {

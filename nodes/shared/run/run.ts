@@ -16,7 +16,7 @@ import { n8nClock } from '../engine/context';
 import { onTable, type Step, type TableSchema } from '../engine/dataTable';
 import { isToolRun, isTriedAgain, runDataOf, runsOf } from '../engine/runs';
 import { workflowOf } from '../engine/workflow';
-import { readService } from './host';
+import { n8nHttp, readNode, serviceOf, type Reading } from './host';
 import {
 	joinedAttributes,
 	nodeState,
@@ -24,7 +24,6 @@ import {
 	type Attributes,
 	type NodeContext,
 } from './nodeContext';
-import { unevaluatedText } from './parameters';
 import { maskIn, NO_MASK } from './secrets';
 import { isToolCall } from './toolCall';
 
@@ -96,8 +95,12 @@ export function setRun(context: NodeContext, run: Run): void {
 	runs.set(context, run);
 }
 
-/** Opens the run of a node. The credential is read once, as n8n would load and decrypt it for every request. */
-export async function openRun(given: NodeContext) {
+/**
+ * Opens the run of a node. The credential is read once, as n8n would load and decrypt it for every request.
+ *
+ * @param known The `reading` of the run that has begun what this one goes on with.
+ */
+export async function openRun(given: NodeContext, known?: Reading) {
 	// n8n's type of a sub-node lacks what its context has.
 	const context = given as IExecuteFunctions;
 	const { reader, isDrawn } = readerOf(context);
@@ -105,11 +108,14 @@ export async function openRun(given: NodeContext) {
 	const isStreamed = isStreaming?.call(context) === true;
 	const node = context.getNode();
 	const isTool = isToolRun(context);
-	const service = await settled(readService(context));
+	const read = known ? { value: known } : await settled(readNode(context));
+	const service =
+		'value' in read ? { value: serviceOf(n8nHttp(context, read.value), read.value) } : read;
 	const { mask, keys } = 'value' in service ? service.value : { mask: NO_MASK, keys: [] };
 	const withoutSecrets = <T>(value: T) => maskIn(value, mask);
 	const mentioned = new Set<string>();
-	let mistake = unevaluatedText(node.parameters);
+	const reading = 'value' in read ? read.value : undefined;
+	let mistake = reading?.mistake;
 	const hint = (message: string, type?: 'info' | 'warning') => {
 		context.addExecutionHints(toHint(withoutSecrets(message), type));
 	};
@@ -144,6 +150,8 @@ export async function openRun(given: NodeContext) {
 			mistake = undefined;
 			return read;
 		},
+		/** What was read of the node, for a run that goes on; undefined where the credential is invalid. */
+		reading,
 		/** A text, or JSON with all its texts, as errors, hints and logs show it. */
 		withoutSecrets,
 		/** The API key, and everything that may be one in it, the longest first: no visitor reads them. */
