@@ -30,8 +30,6 @@ const SLOW: readonly string[] = ['deliver-later.json', 'storyboard-to-film.json'
 
 const OTHER_WORDS = join(ROOT, 'test', 'fixtures', 'otherWords.yaml');
 const VIDEO_SECONDS = 3;
-/** Those that are suspended: not finished at the first poll on a busy machine, but before n8n goes on after a minute. */
-const SUSPENDED_VIDEO_SECONDS = 20;
 
 const running = new Running();
 let lab: ExampleLab;
@@ -58,9 +56,8 @@ async function startSlow(browser: Browser): Promise<Readonly<Record<string, Prom
 	// The first sign-in creates the owner.
 	await N8nClient.signIn(n8n.url);
 	const begun = SLOW.map(async (file) => {
-		const videoSeconds =
-			file === 'storyboard-to-film.json' ? VIDEO_SECONDS : SUSPENDED_VIDEO_SECONDS;
-		const emulator = running.keep(await startEmulator({ videoSeconds }));
+		const clock = file === 'deliver-later.json' ? 'virtual' : 'real';
+		const emulator = running.keep(await startEmulator({ videoSeconds: VIDEO_SECONDS, clock }));
 		const client = await N8nClient.signIn(n8n.url);
 		await useEmulator({ emulator, client });
 		await EXAMPLE_RUNS[file]!({
