@@ -54,6 +54,21 @@ describe.each(NODE_NAMES)('%s', (name) => {
 		expect(named).toBe(expected.map((each) => each.name).join(', '));
 	});
 
+	test('tells such an AI the fields of its items', () => {
+		const schema = join('nodes', name, '__schema__', 'v1.0.0.json');
+		if (!exists(schema)) return;
+		const [{ content }] = node.description.builderHint?.extraTypeDefContent as [
+			{ content: string },
+		];
+		const [, named = ''] = /^Output fields.*?: (.*)\.$/m.exec(content) ?? [];
+		const fields = JSON.parse(read(schema), (key, value: unknown) =>
+			key === 'items' || typeof value === 'string' ? undefined : value,
+		) as object;
+		const words = JSON.stringify(fields).match(/\w+/g)!;
+		const expected = words.filter((word) => word !== 'properties');
+		expect(named.match(/\w+/g)).toStrictEqual(expected);
+	});
+
 	test('has a light and a dark icon', () => {
 		const { icon } = node.description;
 		const icons = typeof icon === 'object' ? [icon.light, icon.dark] : [];

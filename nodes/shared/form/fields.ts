@@ -69,19 +69,25 @@ export function searchItems(
 
 /** `builderHint` in the codex file of a node. */
 interface HintFile extends Omit<IBuilderHint, 'extraTypeDefContent'> {
+	/** The names in the schema of the output, of which n8n shows a builder nothing. */
+	readonly outputFields?: string;
 	/** A workflow by n8n's SDK, as lines. */
 	readonly example: string[];
 }
 
 /** n8n checks the names of its own nodes only, see `withStrays`. */
 const NAMES_NOTE =
-	'n8n drops other names inside the entries of a list, and fields whose @displayOptions are not met, without an error. Other parameters that are unknown, or at a wrong level, fail when the node runs, before it sends anything. With onError: continueErrorOutput the last output has error, message and details: name error in the sample output as well.';
+	'n8n drops other names inside the entries of a list, and fields whose @displayOptions are not met, without an error. Other parameters that are unknown, or at a wrong level, fail when the node runs, before it sends anything. With onError: continueErrorOutput the last output has error (why, in words), message and details: name error in the sample output as well.';
 
 /**
  * What n8n's AI builder and its MCP server read about a node: when to use it, what must follow, and in its type
- * definition a workflow to start from.
+ * definition the fields of its items, and a workflow to start from.
  */
-export function builderHint({ example, ...hint }: HintFile, ...notes: string[]): IBuilderHint {
-	const content = [NAMES_NOTE, ...notes, '<patterns>', ...example, '</patterns>'].join('\n');
-	return { ...hint, extraTypeDefContent: [{ content }] };
+export function builderHint(
+	{ example, outputFields, ...hint }: HintFile,
+	...notes: string[]
+): IBuilderHint {
+	const fields = outputFields ? [`Output fields, where they apply: ${outputFields}.`] : [];
+	const lines = [NAMES_NOTE, ...fields, ...notes, '<patterns>', ...example, '</patterns>'];
+	return { ...hint, extraTypeDefContent: [{ content: lines.join('\n') }] };
 }
