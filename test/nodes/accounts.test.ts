@@ -166,7 +166,7 @@ test('a wait for many tasks replaces the rows of its own account alone', async (
 		const account = accountOf(readCredential({ baseUrl: server.url, apiKey }));
 		tables.insert(TASK_TABLE, ...ids.map((task_id) => ({ task_id, account, call: task_id })));
 	}
-	tables.insert(TASK_TABLE, { task_id: 't-0', account: '', call: 't-0' });
+	tables.insert(TASK_TABLE, { task_id: 't-0', account: '', call: 'other' });
 	await wait(OURS, ids);
 	const finished = rowsOf('task_id').filter((row) => row['finished_at'] !== null);
 	const theirs = accountOf(readCredential({ baseUrl: server.url, apiKey: THEIRS }));

@@ -164,6 +164,7 @@ describe('the key is rejected while one video is generating', () => {
 		tables.insert(TASK_TABLE, ...rows);
 		await wait({ tables });
 		expect(tables.rows).toMatchObject([
+			{ task_id: 'b', status: 'queued', finished_at: null },
 			{
 				task_id: 'a',
 				status: 'open',
@@ -171,7 +172,6 @@ describe('the key is rejected while one video is generating', () => {
 				finished_at: null,
 				delivered_at: null,
 			},
-			{ task_id: 'b', status: 'queued', finished_at: null },
 			{ task_id: 'c', status: 'failed', finished_at: expect.any(String) as string },
 		]);
 	});

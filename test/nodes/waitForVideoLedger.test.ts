@@ -132,8 +132,8 @@ describe('results', () => {
 			delivered_at: null,
 		});
 		expect(rowOf('other')).toStrictEqual(before);
-		// One to find the table, one to find the rows, one to write.
-		expect(tables.calls).toBe(3);
+		// One to find the table, one to find the rows, two to write.
+		expect(tables.calls).toBe(4);
 	});
 
 	test('of several executions that wait for the same tasks are in one row each', async () => {
@@ -185,7 +185,62 @@ describe('results', () => {
 			});
 		}
 		expect(rowOf('other')).toMatchObject({ status: 'queued', finished_at: null });
-		expect(tables.operations.length).toBeLessThan(10);
+		expect(tables.operations.length).toBeLessThan(12);
+		// Two for 200 rows.
+		expect(tables.sizeSums).toBe(4);
+	});
+
+	test.each<[string, () => void]>([
+		[
+			'another run takes their row',
+			() => {
+				tables.edit(({ finished_at }) => finished_at === null, { token: 'other' });
+			},
+		],
+		[
+			'another run has just written them',
+			() => {
+				tables.edit(({ finished_at }) => finished_at === null, { token: 'other' });
+				tables.insert(TASK_TABLE, asked('a', { status: 'done', finished_at: ago(0) }));
+			},
+		],
+	])('are in one row where %s in between', async (_name, happens) => {
+		tables.insert(TASK_TABLE, asked('a'), asked('b'));
+		tables.fails = (operation) => {
+			if (operation !== 'deleteRows') return undefined;
+			tables.fails = () => undefined;
+			happens();
+			return undefined;
+		};
+		await wait({ items: [{ task_id: 'a' }, { task_id: 'b' }] });
+		expect(tables.rows).toHaveLength(2);
+		for (const id of ['a', 'b']) expect(rowOf(id)).toMatchObject({ status: 'done' });
+	});
+
+	test('are in one row where an error hides that the old one was removed', async () => {
+		tables.insert(TASK_TABLE, asked('a'));
+		tables.failsLate = (operation) => {
+			if (operation !== 'deleteRows') return undefined;
+			tables.failsLate = () => undefined;
+			return 'SQLITE_BUSY: database is locked';
+		};
+		await withFakeTimers(async () => await wait({ items: [{ task_id: 'a' }] }));
+		expect(tables.rows).toMatchObject([{ task_id: 'a', status: 'done', finished_at: DATE }]);
+	});
+
+	test('are in one row where a kill has left the old one beside it', async () => {
+		const old = { prompt: 'Old', call: 'x' };
+		tables.insert(
+			TASK_TABLE,
+			asked('a', old),
+			asked('b'),
+			asked('a', { ...old, prompt: 'New', status: 'done', finished_at: ago(1) }),
+		);
+		expect(idsOf((await collect()).outputs[COMPLETED])).toStrictEqual(['a', 'b']);
+		expect(tables.rows).toMatchObject([
+			{ task_id: 'b', status: 'done' },
+			{ task_id: 'a', status: 'done', prompt: 'New' },
+		]);
 	});
 
 	test('a completed task is finished without a file when none was asked for', async () => {
@@ -353,7 +408,7 @@ describe('results', () => {
 			const { outputs } = await wait(again);
 			expect(outputs[FAILED]).toMatchObject([{ json: { task_id: 'a', reason: 'failed' } }]);
 			expect(tables.rows).toStrictEqual([
-				before,
+				{ ...before, token: expect.any(String) as string },
 				expect.objectContaining({ status: 'failed', finished_at: DATE }),
 			]);
 		});
@@ -537,6 +592,14 @@ describe('tasks from the ledger', () => {
 		expect(idsOf(result.outputs[COMPLETED])).toStrictEqual(['new-0', 'new-1']);
 		// As many as are wanted, two pages, the results twice, and at most one of a table that an earlier test had.
 		expect(tables.operations.filter((each) => each === 'get').length).toBeLessThan(7);
+	});
+
+	test('are taken and written by three writes that n8n checks, however many they are', async () => {
+		const ids = Array.from({ length: 50 }, (_, index) => `t-${index}`);
+		tables.insert(TASK_TABLE, ...ids.map((id) => asked(id)));
+		expect(idsOf((await collect({ download: false })).outputs[COMPLETED])).toStrictEqual(ids);
+		expect(tables.rows.map(({ task_id }) => task_id)).toStrictEqual(ids);
+		expect(tables.sizeSums).toBe(3);
 	});
 
 	test('of two runs at the same moment one gets the task', async () => {

@@ -434,8 +434,8 @@ describe('Ask Once', () => {
 		tables.insert(TASK_TABLE, asked('a'), asked('b'));
 		await wait(CONNECTED, { items: ids('a', 'b'), parameters, tables });
 		expect(tables.rows).toMatchObject([
-			{ task_id: 'a', status: 'done', finished_at: expect.any(String) as string },
 			{ task_id: 'b', status: 'queued', finished_at: null, error: null },
+			{ task_id: 'a', status: 'done', finished_at: expect.any(String) as string },
 		]);
 	});
 });

@@ -15,10 +15,14 @@ export interface DataTables {
 	readonly operations: string[];
 	/** Number of sub-workflows so far. */
 	readonly calls: number;
+	/** How often n8n would have added up the sizes of all tables: before each insert of rows, and for each item of an update. */
+	readonly sizeSums: number;
 	/** Rejects every operation, like an n8n without data tables. */
 	disabled: boolean;
 	/** Says why an operation ('list', 'create', 'insert', 'update', …) fails, e.g. when the table is locked or full. */
 	fails: (operation: string) => string | undefined;
+	/** Says why an operation fails that was committed. */
+	failsLate: (operation: string) => string | undefined;
 	/** Inserts rows, and creates the table when it is missing. */
 	readonly insert: (schema: Schema, ...rows: readonly IDataObject[]) => void;
 	/** Changes cells of rows in place, as a person does in n8n. */
@@ -61,6 +65,7 @@ let lastId = 0;
 export function dataTables(): DataTables {
 	let tables: Table[] = [];
 	let calls = 0;
+	let sizeSums = 0;
 	const operations: string[] = [];
 
 	const fake: DataTables = {
@@ -70,9 +75,13 @@ export function dataTables(): DataTables {
 		get calls() {
 			return calls;
 		},
+		get sizeSums() {
+			return sizeSums;
+		},
 		operations,
 		disabled: false,
 		fails: () => undefined,
+		failsLate: () => undefined,
 		insert: ({ name, columns }, ...rows) => {
 			insertRows(tables.find((table) => table.name === name) ?? create(name, columns), rows);
 		},
@@ -98,6 +107,8 @@ export function dataTables(): DataTables {
 				if (items.length === 0) break;
 				const input = node.executeOnce === true ? items.slice(0, 1) : items;
 				items = runNode(node, input, atTrigger);
+				const failure = fake.failsLate(String(node.parameters['operation']));
+				if (failure !== undefined) throw new Error(failure);
 				if (items.length === 0 && node.alwaysOutputData === true) items = [{}];
 			}
 			const json = structuredClone(items);
@@ -128,6 +139,8 @@ export function dataTables(): DataTables {
 			const at = (name: string) => ({ item: { json: earlier[name]![index] } });
 			return resolve(parameters, json, at) as IDataObject;
 		});
+		if (operation === 'insert') sizeSums += 1;
+		if (operation === 'update' || operation === 'upsert') sizeSums += items.length;
 		if (operation === 'insert')
 			return insert(
 				resolved[0]!,

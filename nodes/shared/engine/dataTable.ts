@@ -35,10 +35,11 @@ export type Filter =
 /** What to do with a table. Only the first step can write rows, and only the last one can find some. */
 export type Step =
 	| { readonly insert: readonly Row[] }
-	/** Sets the columns of each row, found by its `id`; with `ifSame` only where this column still is what the row has. */
-	| { readonly update: readonly Row[]; readonly ifSame?: string }
+	/** Sets the columns of each row, found by its `id`: one write for each of them. */
+	| { readonly update: readonly Row[] }
 	/** Sets the same columns in all rows of the filter: the last step returns these, so that with `all` it is a compare-and-set. */
 	| { readonly set: Row; readonly where: Filter }
+	/** Removes the rows of the filter: the last step returns these. */
 	| { readonly remove: Filter }
 	| Find;
 
@@ -61,8 +62,8 @@ export interface Find {
  */
 export const PAGE = 1_000;
 
-/** Conditions of one filter: a database limits the depth of an expression. */
-const MAX_CONDITIONS = 200;
+/** Conditions of one filter at most: a database limits the depth of an expression. */
+export const MAX_CONDITIONS = 200;
 
 /** From so many values on they are looked for by what they begin with. */
 const MIN_ALIKE = 10;
@@ -131,7 +132,7 @@ const UNSUPPORTED =
  * n8n 2.41.1, n8n-nodes-base/dist/nodes/DataTable/DataTable.node.js
  * Without it: TableError; what needs the table says so before it pays.
  *
- * @returns The rows that the last step finds or sets; none for another step. Steps without rows are left out.
+ * @returns The rows that the last step finds, sets, updates or removes. Steps without rows are left out.
  * @throws TableError when this n8n has no data tables a node can create, when the table has other columns, or when the ledger
  *   that this workflow has used is not in its project.
  */
@@ -336,6 +337,16 @@ async function checkLedger(
 	ledgers[schema.name] = id;
 }
 
+/** A row as n8n reads it; what it changes or removes has dates as objects. */
+function withIsoDates(row: Row): Row {
+	return Object.fromEntries(
+		Object.entries(row).map(([name, value]) => [
+			name,
+			(value as unknown) instanceof Date ? (value as unknown as Date).toISOString() : value,
+		]),
+	);
+}
+
 /** Runs steps on the table with this ID. */
 async function runOn(
 	context: IExecuteFunctions,
@@ -348,18 +359,15 @@ async function runOn(
 	const rows = rowsOf(steps[0]!) ?? [];
 	const given = rows.map((row) => withTexts(row, columns));
 	const found = await runNodes(context, nodes, given);
-	const last = steps.at(-1)!;
-	return 'find' in last || 'set' in last ? found.filter(({ id }) => id !== undefined) : [];
+	return found.filter(({ id }) => id !== undefined).map(withIsoDates);
 }
 
 function parametersOf(step: Step): INodeParameters {
 	if ('insert' in step)
 		return { operation: 'insert', columns: FROM_INPUT, options: { optimizeBulk: true } };
 	if ('update' in step) {
-		const conditions = ['id', ...(step.ifSame === undefined ? [] : [step.ifSame])].map(
-			(keyName) => ({ keyName, condition: 'eq', keyValue: `={{ $json.${keyName} }}` }),
-		);
-		const filters = { conditions };
+		const id = { keyName: 'id', condition: 'eq', keyValue: '={{ $json.id }}' };
+		const filters = { conditions: [id] };
 		return { operation: 'update', columns: FROM_INPUT, matchType: 'allConditions', filters };
 	}
 	if ('set' in step) {

@@ -1,11 +1,16 @@
+import { randomUUID } from 'node:crypto';
+
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
+import { settled, slices } from '../../client/concurrency';
 import { withoutUndefined } from '../../client/json';
 import { counted, isBlank } from '../../client/values';
 import { pollResult } from '../../client/video/pollResult';
 import { hasVideo, type TaskReport } from '../../client/video/tasks';
 import type { TaskPoll } from '../../client/video/pollTasks';
-import { oneOf, onTable, theseRows, type Row } from '../engine/dataTable';
+import { MAX_CONDITIONS, oneOf, onTable, type Row, type Step } from '../engine/dataTable';
+import { byCall } from '../durable/call';
+import { removals } from '../durable/claimKeys';
 import { taskLedger, TASK_TABLE } from '../durable/taskTable';
 import { isOwn } from '../run/credential';
 import { errorLine } from '../run/nodeErrors';
@@ -85,22 +90,18 @@ export async function openRecords(context: IExecuteFunctions, polls: readonly Ta
 		 */
 		write: async (ofTask: ReadonlyMap<string, readonly Delivered[]>): Promise<void> => {
 			if (found === undefined) return;
-			const update = finished.flatMap((poll) => {
-				const own = ownOf(poll.taskId);
-				const open = own.filter((row) => !row['finished_at']);
-				// Of a video that was delivered before, the service may have another URL now.
-				const again = poll.outcome === 'completed' ? own.slice(-1) : [];
-				return (open.length > 0 ? open : again).map(({ id, delivered_at }) => ({
-					id,
-					...resultRow(poll, ofTask.get(poll.taskId)!, delivered_at),
-				}));
-			});
-			const results = { update, ifSame: 'task_id' };
-			const find = theseRows(found);
-			const written = await onTable(context, TASK_TABLE, results, { find }).catch(tell);
-			if (written === undefined) return;
-			const own = written.filter((row) => isOwn(row, account));
-			const inTable = new Set(own.map((row) => row['task_id']));
+			const toWrite = finished.filter(
+				(poll) => toReplace(poll, ownOf(poll.taskId)).length > 0,
+			);
+			const written = await settled(replaceRows(context, toWrite, ofTask));
+			if ('error' in written) {
+				tell(written.error as Error);
+				return;
+			}
+			const unchanged = finished.flatMap((poll) =>
+				toWrite.includes(poll) ? [] : ownOf(poll.taskId),
+			);
+			const inTable = new Set([...unchanged, ...written.value].map((row) => row['task_id']));
 			const missing = ids.filter((id) => !inTable.has(id));
 			if (missing.length === 0) return;
 			const tasks = named(missing, MANY);
@@ -110,6 +111,73 @@ export async function openRecords(context: IExecuteFunctions, polls: readonly Ta
 			);
 		},
 	};
+}
+
+/** The calls whose rows get the result of a task, by its rows: those that are open, or the newest one with its URL as it is now. */
+function toReplace({ outcome }: TaskPoll, own: readonly Row[]): readonly (readonly Row[])[] {
+	const calls = [...byCall(own).values()];
+	const open = calls.filter((rows) => rows.some((row) => !row['finished_at']));
+	return open.length > 0 || outcome !== 'completed' ? open : calls.slice(-1);
+}
+
+/**
+ * Replaces the rows of tasks by rows with their results, in two writes for 200 of them: before each update n8n adds up the sizes of all
+ * data tables, which takes longer than the update itself.
+ *
+ * All rows of the tasks get one random token, the new rows are inserted, and then those go that still have the token. Of runs that do
+ * so at the same moment the last one takes the rows of the others, too. A kill in between leaves two rows of a call, the newer one with its
+ * result: the next run replaces both.
+ *
+ * @returns The rows of this account that were there.
+ */
+async function replaceRows(
+	context: IExecuteFunctions,
+	polls: readonly TaskPoll[],
+	ofTask: ReadonlyMap<string, readonly Delivered[]>,
+): Promise<readonly Row[]> {
+	const onLedger = async (...steps: readonly Step[]) =>
+		await onTable(context, TASK_TABLE, ...steps);
+	const { account } = openedRun(context).service();
+	const all: Row[] = [];
+	for (const part of slices(polls, MAX_CONDITIONS)) {
+		const [taken, added] = [randomUUID(), randomUUID()];
+		const where = oneOf(
+			'task_id',
+			part.map(({ taskId }) => taskId),
+		);
+		const rows = [...(await onLedger({ set: { token: taken }, where }))];
+		rows.sort((one, other) => Number(one['id']) - Number(other['id']));
+		const own = rows.filter((row) => isOwn(row, account));
+		all.push(...own);
+		/** What takes the place of a row: nothing for one whose call has a newer one. */
+		const results = new Map<Row, readonly Row[]>();
+		for (const poll of part)
+			for (const call of toReplace(
+				poll,
+				own.filter((row) => row['task_id'] === poll.taskId),
+			)) {
+				const newest = call.at(-1)!;
+				const result = resultRow(poll, ofTask.get(poll.taskId)!, newest['delivered_at']);
+				for (const row of call) results.set(row, []);
+				results.set(newest, [{ ...newest, ...result }]);
+			}
+		if (results.size === 0) continue;
+		const insert = rows
+			.flatMap((row) => results.get(row) ?? [row])
+			.map((row) => ({ ...row, token: added }));
+		const range = [
+			['id', 'gte', Number(rows[0]!['id'])] as const,
+			['id', 'lte', Number(rows.at(-1)!['id'])] as const,
+		];
+		const remove = { all: [['token', 'eq', taken] as const, ...range] };
+		const removed = new Set((await onLedger({ insert }, { remove })).map(({ id }) => id));
+		const left = rows.filter(({ id }) => !removed.has(id)).map((row) => row['task_id']);
+		// Another run has them, or an error has hidden that they were removed: of each call the newest row stays.
+		const now = await onLedger({ find: oneOf('task_id', [...new Set(left)]) });
+		const calls = [...byCall(now.filter((row) => isOwn(row, account))).values()];
+		await onLedger(...removals(calls.flatMap((call) => call.slice(0, -1))));
+	}
+	return all;
 }
 
 /** What the ledger has of a task, which may be that of several items. */
