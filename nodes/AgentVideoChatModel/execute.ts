@@ -39,13 +39,8 @@ import { imageUrls } from '../shared/chat/askForReply';
 import { shownInStream, withoutKey } from '../shared/chat/chatStream';
 import { CUT_MARK } from '../shared/chat/finishReply';
 import { bindingFields, imagesField } from '../shared/chat/properties';
-import {
-	boundFields,
-	callFields,
-	modelRequestFields,
-	readCall,
-	retryFields,
-} from '../shared/chat/requestOptions';
+import { boundFields, callFields, modelRequestFields } from '../shared/chat/requestOptions';
+import { readCall, retryFields } from '../shared/form/callOptions';
 import { changed, form, notice, options } from '../shared/form/form';
 import { forVisitor, inOneLine, toNodeError } from '../shared/run/nodeErrors';
 import { openRun, type Run } from '../shared/run/run';

@@ -20,12 +20,8 @@ import {
 	replyFields,
 	replyOptions,
 } from '../shared/chat/properties';
-import {
-	batchingFields,
-	callFields,
-	chatRetryFields,
-	requestFields,
-} from '../shared/chat/requestOptions';
+import { callFields, requestFields } from '../shared/chat/requestOptions';
+import { batchingFields, chatRetryFields } from '../shared/form/callOptions';
 import { formatFields } from '../shared/chat/schemaForm';
 import { choice, form, options } from '../shared/form/form';
 import { errorLine } from '../shared/run/nodeErrors';

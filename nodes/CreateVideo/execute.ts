@@ -10,7 +10,7 @@ import type { Adjustment } from '../client/video/videoRequest';
 
 import { showItems } from '../shared/chat/chatStream';
 import { canLeave, linkedToPlaces } from '../shared/engine/rest';
-import { readBatching } from '../shared/chat/requestOptions';
+import { readBatching } from '../shared/form/callOptions';
 import type { CallKind } from '../shared/durable/call';
 import { clearCallLog } from '../shared/durable/callRun';
 import { taskLedger, taskIdOf } from '../shared/durable/taskTable';

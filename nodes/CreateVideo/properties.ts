@@ -9,7 +9,7 @@ import {
 	readCall,
 	safeRetryFields,
 	timeoutField,
-} from '../shared/chat/requestOptions';
+} from '../shared/form/callOptions';
 import { displayed, inTools, notInTools } from '../shared/form/fields';
 import {
 	changed,

@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { readResult } from '../client/concurrency';
 import { isCanceled } from '../client/errors';
 import { shown } from '../client/values';
-import { readBatching } from '../shared/chat/requestOptions';
+import { readBatching } from '../shared/form/callOptions';
 import { form } from '../shared/form/form';
 import { isToolRun } from '../shared/engine/runs';
 import { errorLine } from '../shared/run/nodeErrors';

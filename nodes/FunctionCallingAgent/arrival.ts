@@ -18,7 +18,7 @@ import {
 	type RunRef,
 } from '../shared/engine/runs';
 import { asksPerson, batchOutput, LOOP, workflowOf } from '../shared/engine/workflow';
-import { isToolOutput } from '../shared/run/toolCall';
+import { isToolOutput } from '../shared/run/nodeContext';
 
 export type Arrival = ReturnType<typeof arrivalOf>;
 

@@ -10,7 +10,7 @@ import { nodeOf } from '../shared/engine/context';
 import { canPlanRuns, runDataOf } from '../shared/engine/runs';
 import { batchOutput, LOOP, workflowOf, type Wire } from '../shared/engine/workflow';
 import { textOf } from '../shared/chat/schemaForm';
-import { FIRST_TOOL, isSingleOutput } from '../shared/run/toolCall';
+import { FIRST_TOOL, isSingleOutput } from '../shared/run/nodeContext';
 import type { ToolEntry } from './properties';
 
 /** Indexes of the outputs before those of the tools. */

@@ -9,7 +9,7 @@ import { forVisitors } from '../shared/chat/chatStream';
 import { leave, leftIn, takeBack } from '../shared/engine/rest';
 import { ranBehind, runDataOf, runIndexOf } from '../shared/engine/runs';
 import { isConnected, workflowOf } from '../shared/engine/workflow';
-import { FIRST_TOOL } from '../shared/run/toolCall';
+import { FIRST_TOOL } from '../shared/run/nodeContext';
 import { openedRun } from '../shared/run/run';
 import { ANSWER, isStepInBranch, STOPPED, wholeRun } from './drawing';
 import { placeOf, toCallJson } from './matching';

@@ -12,12 +12,8 @@ import {
 	replyFields,
 	replyOptions,
 } from '../shared/chat/properties';
-import {
-	agentRequestFields,
-	callFields,
-	chatRetryFields,
-	concurrencyField,
-} from '../shared/chat/requestOptions';
+import { agentRequestFields, callFields } from '../shared/chat/requestOptions';
+import { chatRetryFields, concurrencyField } from '../shared/form/callOptions';
 import {
 	formatFields,
 	readSchema,

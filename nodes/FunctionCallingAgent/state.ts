@@ -14,7 +14,7 @@ import { memoryKeyOf, recall } from '../shared/chat/memory';
 import { readQuestion } from '../shared/chat/askForReply';
 import { readToolNodes, type ToolNodes } from '../shared/chat/toolNodes';
 import { stopOnError } from '../shared/engine/runs';
-import { isSingleOutput } from '../shared/run/toolCall';
+import { isSingleOutput } from '../shared/run/nodeContext';
 import { failureJson, shownText, toNodeError } from '../shared/run/nodeErrors';
 import { openedRun, openRun, type Run } from '../shared/run/run';
 import { checkDrawings } from './drawing';

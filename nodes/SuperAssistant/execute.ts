@@ -15,11 +15,10 @@ import { imagesField, replyFields, replyOptions } from '../shared/chat/propertie
 import {
 	appField,
 	assistantRequestFields,
-	batchingFields,
 	callFields,
 	optionalFields,
-	safeRetryFields,
 } from '../shared/chat/requestOptions';
+import { batchingFields, safeRetryFields } from '../shared/form/callOptions';
 import { formatFields, toJsonFormat } from '../shared/chat/schemaForm';
 import type { CallKind } from '../shared/durable/call';
 import { clearCallLog } from '../shared/durable/callRun';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { chatModel } from '../../nodes/AgentVideoChatModel/execute';
-import { FIRST_TOOL } from '../../nodes/shared/run/toolCall';
+import { FIRST_TOOL } from '../../nodes/shared/run/nodeContext';
 import type { AiNodeSdk, SdkMessage } from '../../nodes/shared/chat/aiNodeSdk';
 import { startService, type TestService } from '../emulator/support/service';
 import { axiosHttp } from '../support/axiosHttp';

@@ -6,7 +6,7 @@ import type { ChatDelta } from '../../client/chat/types';
 import { readResult } from '../../client/concurrency';
 import { hintMissingFiles } from '../files/download';
 import { videoLine } from '../../client/video/pollResult';
-import { readBatching } from './requestOptions';
+import { readBatching } from '../form/callOptions';
 import { mapItems, type ItemOptions } from '../run/mapItems';
 import { shownText, toNodeError } from '../run/nodeErrors';
 import type { Run } from '../run/run';

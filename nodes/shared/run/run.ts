@@ -23,9 +23,9 @@ import {
 	toHint,
 	type Attributes,
 	type NodeContext,
+	isToolCall,
 } from './nodeContext';
 import { maskIn, NO_MASK } from './secrets';
-import { isToolCall } from './toolCall';
 
 /** The triggers behind which somebody waits for what the workflow says, and whether such a node has such a reader. */
 const WAITING: Readonly<Record<string, (trigger: INode) => boolean>> = {
