@@ -131,6 +131,25 @@ describe('gathering', () => {
 		expect(table.rows()).toHaveLength(5);
 		expect(writer.end()).toBe(5);
 	});
+
+	test('calls that end one after another go on together, and so do those after them', async () => {
+		const { writer, table, clock } = open();
+		let calls = ['a', 'b', 'c', 'd', 'e'].map(asked);
+		await Promise.all(calls.map(async (call) => await writer.announce(call)));
+		const { length } = table.calls;
+		for (let round = 1; round <= 3; round++) {
+			const next = calls.map(({ call }, index) => asked(`${call}${round}`, index));
+			const ending = calls.map(async (call, index) => {
+				await clock.sleep(index * 6);
+				writer.settle(call, answer(call.call));
+				return await writer.announce(next[index]!);
+			});
+			await Promise.all(ending);
+			calls = next;
+		}
+		expect(table.calls).toHaveLength(length + 3);
+		writer.end();
+	});
 });
 
 describe('compare-and-set', () => {

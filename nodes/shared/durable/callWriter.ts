@@ -8,8 +8,8 @@ import { theseClaims, type Claim } from './claimKeys';
 
 /** An answer waits no longer than this for the next write, in milliseconds. */
 const FLUSH_MS = 1_000;
-/** A write waits this long for calls that end at nearly the same time, in milliseconds. */
-const GATHER_MS = 10;
+/** A write waits this long at most for calls that end at nearly the same time, and looks so often, in milliseconds. */
+const [GATHER_MS, LOOK_MS] = [30, 2];
 
 /**
  * What became of the announcement of a call: its row is `sent`; its claim was removed, so that another call may have the key;
@@ -121,10 +121,15 @@ export function callWriter({ clock, write, admit, claimOf }: Table) {
 		return claim ? [claim.id] : own.map(({ id }) => id);
 	}
 
-	/** Calls that are under way together often end together. */
+	/**
+	 * Calls that are under way together often end together: a write waits for one that is late, as they would go apart for the
+	 * rest of the run, with a write for each part.
+	 */
 	async function gatherAndWrite(): Promise<void> {
-		// The execution may be canceled: what is paid for is written all the same.
-		if (rows.size > 1) await clock.sleep(GATHER_MS, closed.signal).catch(() => undefined);
+		const [count, isLate] = [due.size + rows.size, rows.size > 1];
+		for (let ms = 0; isLate && due.size < count && ms < GATHER_MS; ms += LOOK_MS)
+			// The execution may be canceled: what is paid for is written all the same.
+			await clock.sleep(LOOK_MS, closed.signal).catch(() => undefined);
 		const calls = [...due];
 		due = new Set();
 		if (calls.length === 0) await writeAll([]);
