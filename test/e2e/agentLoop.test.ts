@@ -1,4 +1,4 @@
-// @seconds 30
+// @seconds 50
 /**
  * What the drawing of the loop decides: which items are results whatever their links say, which drawings are refused before
  * anything is paid, and that no conversation is lost at an output without a connection.

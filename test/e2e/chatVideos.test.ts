@@ -1,4 +1,4 @@
-// @seconds 20
+// @seconds 85
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { chatText, chatUrl, streamChat } from '../../lab/n8n/streamChat';
 import { drawn, node } from './support/buildWorkflow';

@@ -1,4 +1,4 @@
-// @seconds 20
+// @seconds 45
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { binaryOf, failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import type { WorkflowRef } from '../../lab/n8n/N8nClient';

@@ -1,4 +1,4 @@
-// @seconds 200
+// @seconds 320
 import { join } from 'node:path';
 
 import type { Browser } from 'playwright-core';

@@ -1,4 +1,4 @@
-// @seconds 25
+// @seconds 55
 import { N8nClient } from '../../lab/n8n/N8nClient';
 import { Running } from '../../lab/services/Running';
 import { OPERATIONS, type Operation } from '../faults/operations';

@@ -1,4 +1,4 @@
-// @seconds 40
+// @seconds 15
 import { outputItems } from '../../lab/n8n/execution';
 import type { WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';

@@ -1,4 +1,4 @@
-// @seconds 30
+// @seconds 60
 import { failureOf, outputItems } from '../../lab/n8n/execution';
 import type { WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';

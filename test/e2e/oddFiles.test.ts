@@ -1,4 +1,4 @@
-// @seconds 45
+// @seconds 75
 // cspell:ignore faststart
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';

@@ -1,4 +1,4 @@
-// @seconds 40
+// @seconds 65
 import type { Browser, Page } from 'playwright-core';
 
 import { canvasNode, field } from '../../lab/browser/editorParts';

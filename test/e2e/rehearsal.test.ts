@@ -1,4 +1,4 @@
-// @seconds 60
+// @seconds 40
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

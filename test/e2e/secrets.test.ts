@@ -1,4 +1,4 @@
-// @seconds 30
+// @seconds 45
 import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 

@@ -1,4 +1,4 @@
-// @seconds 25
+// @seconds 10
 import { outputItems } from '../../lab/n8n/execution';
 import { startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { node, workflow } from './support/buildWorkflow';

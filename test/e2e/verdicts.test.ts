@@ -1,4 +1,4 @@
-// @seconds 60
+// @seconds 25
 /**
  * The verdict on each form of a reply, streamed or not, where a person meets it: in the three chat nodes, and with the chat
  * model in n8n's AI Agent and Basic LLM Chain.

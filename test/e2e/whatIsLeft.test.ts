@@ -1,4 +1,4 @@
-// @seconds 160
+// @seconds 100
 import type { INode } from 'n8n-workflow';
 
 import type { Fault } from '../../emulator/faults/fault';
