@@ -178,4 +178,30 @@ export const GOALS: readonly Goal[] = [
 		read: ratio('task-ledger-wall200'),
 		reason: 'as above',
 	},
+	...(
+		[
+			['SQLite', 12_000],
+			['PostgreSQL', 8_000],
+		] as const
+	).map(([database, goal]) => ({
+		title: `the ledger's share of 500 videos with keys beside 100,000 rows, ${database}`,
+		question: 'large-ledger',
+		unit: 'ms',
+		goal,
+		digits: 0,
+		read: minus(
+			figure(`500 videos with keys, ${database}`, 'ms'),
+			figure(`500 videos without a ledger, ${database}`, 'ms'),
+		),
+		reason: 'n8n adds up the sizes of all data tables before each insert and update',
+	})),
+	...(['SQLite', 'PostgreSQL'] as const).map((database) => ({
+		title: `collecting 50 tasks beside 100,000 rows, ${database}`,
+		question: 'large-ledger',
+		unit: 'ms',
+		goal: 2_000,
+		digits: 0,
+		read: figure(`collecting 50 tasks, ${database}`, 'ms'),
+		reason: 'as above',
+	})),
 ];

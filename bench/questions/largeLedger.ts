@@ -29,7 +29,7 @@ export const LARGE_LEDGER: Question = {
 	id: 'large-ledger',
 	title: 'Large task ledger',
 	method: `The ledger is empty, or has 100,000 rows of open tasks of this month and of another workflow (quick run: 5,000). One node creates 500 videos (quick
-run: 50) with an Idempotency Key, once more with the same keys, creates others within a Maximum Cost of the month, and
+run: 50) without a ledger, then with an Idempotency Key, once more with the same keys, creates others within a Maximum Cost of the month, and
 collects ${COLLECTED} open tasks of the project. Time is the execution time of the node; memory is the peak of n8n's resident set minus its size before.`,
 	run: async (bench) => {
 		const emulator = await startEmulatorProcess([]);
@@ -116,6 +116,7 @@ async function prepare(n8n: N8nInstance) {
 			options,
 		});
 	return {
+		bare: await create('bare', { taskLedger: false }),
 		keyed: await create('keyed', {
 			idempotencyKey: '={{ $json.prompt }}',
 			pricePerSecond: 0.1,
@@ -143,6 +144,7 @@ async function runSteps({ pid }: N8nInstance, steps: Steps, count: number, name:
 		})),
 	};
 	const measured = [
+		[`${count} videos without a ledger`, steps.bare],
 		[`${count} videos with keys`, steps.keyed],
 		[`the same ${count} keys again`, steps.keyed],
 		[`${count} videos within a Maximum Cost of the month`, steps.limited],
