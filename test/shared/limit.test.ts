@@ -142,6 +142,14 @@ describe('announcements', () => {
 		expect(await announce([0, 1])).toStrictEqual([0, 1]);
 	});
 
+	test('count a claim of one page of a read that has become a call since', async () => {
+		const rows = [row('claimed', 1), ...many(1_200, 'open')];
+		const { announce, opened, table } = await world(1_202, rows);
+		await opened.within([0]);
+		table.edit((each) => (each['status'] === 'claimed' ? { ...each, status: 'sent' } : each));
+		await expect(announce([0, 1])).rejects.toThrow('has 1201');
+	});
+
 	test('count everything again before they reject: calls of others have failed', async () => {
 		const { announce, opened, table } = await world(3, [row('sent', 1), row('open', 1)]);
 		await opened.within([0]);

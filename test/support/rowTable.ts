@@ -87,7 +87,7 @@ export function rowTable(
 		const chosen = rows.filter(isMet(filter ?? ('remove' in step ? step.remove : { any: [] })));
 		if ('find' in step) {
 			await pause();
-			return chosen.map((row) => ({ ...row }));
+			return chosen.slice(0, step.limit).map((row) => ({ ...row }));
 		}
 		if ('remove' in step) rows = rows.filter((row) => !chosen.includes(row));
 		if (!('set' in step)) return [];

@@ -43,6 +43,8 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 	const counted = new Map<unknown, Row>();
 	/** The rows up to this ID are counted. Those behind it may be new, or claims that have become calls since. */
 	let upTo = 0;
+	/** The lowest ID of a claim behind it, over all pages of a read. */
+	let firstClaim = Infinity;
 	let isKept = origin !== undefined;
 	const isOfPeriod = limit.since() !== undefined;
 	const mutexKey = `${workflow} ${isOfPeriod ? '' : origin?.origin}`;
@@ -58,17 +60,15 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 		for (const row of rows) counted.set(nameOf(row), countedOf(row));
 		const ended = rows.filter((row) => !isUnderWay(row));
 		const claim = rows.find((row) => stateOf(row) === 'claimed');
-		const last = Math.min(
-			Number(ended.at(-OVERLAP)?.['id'] ?? 0),
-			Number(claim?.['id'] ?? Infinity) - 1,
-		);
-		upTo = Math.max(upTo, last);
+		firstClaim = Math.min(firstClaim, Number(claim?.['id'] ?? Infinity));
+		const last = Number(ended.at(-OVERLAP)?.['id'] ?? 0);
+		upTo = Math.max(upTo, Math.min(last, firstClaim - 1));
 	}
 
 	/** Counts all rows of the period, and those under way whatever their time: a batch over midnight counts on both days. */
 	async function readAll(): Promise<void> {
 		counted.clear();
-		upTo = 0;
+		[upTo, firstClaim] = [0, Infinity];
 		const all = isOfPeriod
 			? [[ofWorkflow, ['status', 'eq', 'sent'] as const], scope()]
 			: [scope()];
@@ -171,6 +171,7 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 			return await runExclusive(mutexKey, async () => {
 				const find = { all: [...(isKept ? scope() : []), ['id', 'gt', upTo] as const] };
 				const rows = await announce(isKept ? { find } : undefined);
+				firstClaim = Infinity;
 				take(rows);
 				let fitting = readResult(() => fittingOf(items, own));
 				if ('error' in fitting || fitting.value.length < items.length) {
