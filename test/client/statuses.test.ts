@@ -5,6 +5,7 @@ import {
 	STATUSES,
 	statusError,
 	TRANSPORT_ERRORS,
+	transportError,
 	type Endpoint,
 } from '../../nodes/client/http/failures';
 
@@ -91,6 +92,26 @@ test.each([
 	for (const endpoint of ['chat', 'model', 'video'] as const)
 		for (const status of statuses)
 			expect(statusError(endpoint, status).details.affects).toBe(affects);
+});
+
+test.each([
+	// A server without TLS, a certificate that is not trusted, another host's, an expired one.
+	['EPROTO', FAILURE.insecure, false],
+	['DEPTH_ZERO_SELF_SIGNED_CERT', FAILURE.insecure, false],
+	['UNABLE_TO_VERIFY_LEAF_SIGNATURE', FAILURE.insecure, false],
+	['ERR_TLS_CERT_ALTNAME_INVALID', FAILURE.insecure, false],
+	['CERT_HAS_EXPIRED', FAILURE.insecure, false],
+	// A proxy spoils or cuts the encrypted answer, as Node 24 reports it with TLS 1.2 and 1.3.
+	['ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC', FAILURE.lost, true],
+	['ERR_SSL_BAD_RECORD_TYPE', FAILURE.lost, true],
+	['ERR_SSL_CIPHER_OPERATION_FAILED', FAILURE.lost, true],
+	['ERR_SSL_WRONG_VERSION_NUMBER', FAILURE.lost, true],
+	['ECONNREFUSED', FAILURE.refused, false],
+	['ECONNRESET', FAILURE.lost, true],
+])('%s: %s, the service may have done its work: %s', (code, message, outcomeUnknown) => {
+	const error = transportError(Object.assign(new Error('write'), { code }));
+	expect(error.message).toBe(message);
+	expect(error.details.outcomeUnknown).toBe(outcomeUnknown);
 });
 
 describe('what an error means', () => {

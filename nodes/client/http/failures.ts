@@ -107,8 +107,9 @@ export const TRANSPORT_ERRORS: Rows = [
 	[/^ECONNREFUSED$/, row(REFUSED, 'checkHostAndPort', NOT_SENT)],
 	[/^(ENOTFOUND|EAI_AGAIN)$/, row(NO_NAME, 'checkDns', NOT_SENT)],
 	[/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/, row(SILENT, 'raiseTimeout', LOST)],
+	// In the handshake. Node reports what breaks after it, when the request may have arrived, as ERR_SSL_…
 	[
-		/^EPROTO$|CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/,
+		/^EPROTO$|CERT|^ERR_TLS|SELF_SIGNED|UNABLE_TO/,
 		row(INSECURE, 'checkCertificate', { kind: 'network' }),
 	],
 	[/^(ERR_CANCELED|ABORT_ERR)$/, CANCELED],
