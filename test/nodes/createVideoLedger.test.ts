@@ -526,6 +526,38 @@ describe('a retry after a kill', () => {
 		expect(sent().sort()).toStrictEqual(['c', 'd']);
 	});
 
+	test.each([[{}], [KEYED], [{ retryOutcomeUnknown: true }]])(
+		'a retry waits for what another one has under way, with the options %j',
+		async (options) => {
+			await runKilledAt('a', ['a'], options);
+			restore([]);
+			let answer: () => void = () => undefined;
+			const arrived = new Promise<void>((resolve) => {
+				const hold = (response: ServerResponse) => {
+					answer = () => {
+						create(response, 'a');
+					};
+					resolve();
+				};
+				answers = { a: [hold] };
+			});
+			const first = run(['a'], options, retry);
+			await arrived;
+			const reading = heldAt('deleteRows');
+			const execution = { ...retry.execution, id: '13' };
+			const second = run(['a'], options, { execution, tables: reading.tables });
+			await reading.reached;
+			answer();
+			await first;
+			reading.goOn();
+			const { outputs } = await second;
+			expect(reusedOf(outputs[0])).toStrictEqual([true]);
+			expect(idsOf(outputs[0])).toStrictEqual(['task-a']);
+			expect(sent()).toStrictEqual(['a']);
+			expect(rowsOf()).toStrictEqual(['a open']);
+		},
+	);
+
 	test('another execution with the same items creates its own', async () => {
 		await run(['a']);
 		await run(['a'], {}, later('12'));

@@ -17,9 +17,12 @@ import type { CallRun } from './callRun';
 import { isClaim, removals } from './claimKeys';
 import { otherItem, unreadable } from './errors';
 import { match } from './identity';
+import { stateOf } from './states';
 import { taskIdOf, trimTaskIds } from './taskTable';
 
 const runExclusive = keyedMutex();
+/** The calls of all runs in this process that may have no answer in the table yet. Another process cannot tell whether they are under way. */
+export const underWay = new Set<unknown>();
 /** Why there is no ledger of this package. */
 const NO_TABLE = ['unsupported', 'foreign'];
 /** Maximum calls that a hint names. */
@@ -45,7 +48,12 @@ async function findNow<T>(run: CallRun<T>) {
 	const rows = stored ?? [];
 	const logged = new Set<unknown>(log.calls().map(({ call }) => call));
 	const isKnown = (row: Row) => isRepeated(run, row) || logged.has(row['call']);
-	const made = [...byCall(rows.filter(isKnown)).values()].filter(isMade);
+	// What another retry has under way `claimKeys` waits for.
+	const judged = [...byCall(rows).values()].flatMap((of) => {
+		const { call } = mainRowOf(of);
+		return stateOf(mainRowOf(of)) === 'sent' && underWay.has(call) ? [] : of;
+	});
+	const made = [...byCall(judged.filter(isKnown)).values()].filter(isMade);
 	const calls = knownCalls(run, made, stored !== undefined);
 	const { found, inPlace } = match(asked, calls, recognition);
 	const lost = stored ? lostRows(run, stored, found) : [];
@@ -75,10 +83,10 @@ async function findNow<T>(run: CallRun<T>) {
 	if (run.origin !== undefined && (stored !== undefined || again.size > 0))
 		await takeOver(run, rows, used, again, lost).catch(run.tell);
 	hintLeft(run, made, used);
-	const judged = rows.filter((row) => !isClaim(row));
+	const notClaims = judged.filter((row) => !isClaim(row));
 	return {
 		earlier: new Map<unknown, boolean>(
-			judged.map((row) => [row['id'], isOfOtherTry(run, row)]),
+			notClaims.map((row) => [row['id'], isOfOtherTry(run, row)]),
 		),
 		sentAgain,
 	};

@@ -22,7 +22,7 @@ import { claimKeys, release, type Claim } from './claimKeys';
 import { movedError, notKept, taskOfOther, unreadable } from './errors';
 import { expiry } from './taskTable';
 import { openLimit, type Limit } from './limit';
-import { findEarlierCalls } from './earlierCalls';
+import { findEarlierCalls, underWay } from './earlierCalls';
 
 /** The paid calls of one run of a node. Each is made at most once, in this execution and in its retries. */
 export type PaidCalls<T extends object> = Awaited<ReturnType<typeof openPaidCalls<T>>>;
@@ -159,6 +159,7 @@ export async function openPaidCalls<T extends object>(
 			writer?.settle(asked);
 			return error as Error;
 		};
+		if (writer) underWay.add(asked.call);
 		const announced = await settled(announce(asked));
 		if ('error' in announced) throw discarded(announced.error);
 		const isStored = announced.value;
@@ -251,6 +252,7 @@ export async function openPaidCalls<T extends object>(
 		close: async () => {
 			if (writer === undefined) return;
 			await writer.flush();
+			for (const { call } of asked) underWay.delete(call);
 			const isLeft = [...claims.keys()].some(({ index }) => !sent.has(index));
 			const steps = expiry(run.workflowId, writer.end());
 			// A table that is full takes no rows, but gives them back.
