@@ -157,6 +157,20 @@ describe('a key that another execution has', () => {
 		expect(sent).toStrictEqual([]);
 	});
 
+	test('sent just now, and failed at the end of the wait: the key is free', async () => {
+		const { own, send, insert, clock, table } = world();
+		await insert({ status: 'sent' });
+		const write: Write = async (...steps) => {
+			if (clock.now() - START_MS >= 90_000)
+				table.edit((row) => (row['execution_id'] === 'other' ? undefined : row));
+			return await table.write(...steps);
+		};
+		const owner = own('e1', { write });
+		const call = owner.ask(0, 'k');
+		await owner.open([call]);
+		expect(await owner.make(call, send('k'))).toBe('task k');
+	});
+
 	test('sent by an earlier try of this execution, with other values: nobody will answer it', async () => {
 		const { own, send, insert, clock, sent } = world();
 		const first = { origin: 'origin first', execution_id: 'first', call: '0 x c first' };

@@ -125,13 +125,13 @@ export async function claimKeys<T>(
 			return { gone };
 		}
 		if (own && (decision !== 'wait' || isLate)) gone.push(own);
-		const row = used ?? others[0] ?? call.row;
+		const row = used ?? others.find(isClaim) ?? call.row;
 		if (hasVideo) {
 			const value = made[main.indexOf(row)]!;
 			outcomes.set(call, { value });
 			// A kill may have left the row of a call beside that of its answer.
 			gone.push(...value.filter((each) => taskIdOf(each) === ''));
-		} else if (isLate || (used && !isAwaited(row)))
+		} else if ((isLate && decision !== 'claim') || (used && !isAwaited(row)))
 			outcomes.set(call, { error: keyInUse(row) });
 		return { toClaim: decision === 'claim', gone };
 	}
