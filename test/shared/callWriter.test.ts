@@ -109,16 +109,22 @@ describe('the rows at each point where n8n may be killed', () => {
 		writer.end();
 	});
 
-	test('an answer for which no announcement comes is written after a second', async () => {
-		const { writer, clock, shown } = open();
-		const call = asked('a');
-		await writer.announce(call);
-		writer.settle(call, answer('a'));
-		await clock.sleep(2_000);
-		expect(clock.slept).toContain(1_000);
-		expect(shown()).toStrictEqual(['a open']);
-		writer.end();
-	});
+	test.each([
+		['an answer', 'a', ['a open']],
+		['a failure', undefined, []],
+	])(
+		'%s after which no announcement comes is written after a second',
+		async (_name, task, left) => {
+			const { writer, clock, shown } = open();
+			const call = asked('a');
+			await writer.announce(call);
+			writer.settle(call, task === undefined ? undefined : answer(task));
+			await clock.sleep(2_000);
+			expect(clock.slept).toContain(1_000);
+			expect(shown()).toStrictEqual(left);
+			writer.end();
+		},
+	);
 });
 
 describe('gathering', () => {

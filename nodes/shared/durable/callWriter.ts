@@ -146,12 +146,12 @@ export function callWriter({ clock, write, admit, claimOf }: Table) {
 		}));
 	}
 
-	/** Writes answers for which no announcement comes: the next one may be minutes away. */
+	/** Writes what has ended, if no announcement comes: the next one may be minutes away. */
 	async function flushLater(): Promise<void> {
 		isFlushing = true;
 		await clock.sleep(FLUSH_MS, closed.signal).catch(() => undefined);
 		isFlushing = false;
-		await written(() => answers.length > 0 && !closed.signal.aborted);
+		await written(() => answers.length + gone.length > 0 && !closed.signal.aborted);
 	}
 
 	return {
@@ -166,13 +166,12 @@ export function callWriter({ clock, write, admit, claimOf }: Table) {
 		settle(call: AskedCall, row?: Row): void {
 			const ids = rows.get(call);
 			rows.delete(call);
-			if (row === undefined) {
-				// By its name: a write whose error came afterwards has left rows whose IDs nobody knows.
-				if (ids !== undefined) gone.push(['call', 'eq', call.call]);
-				return;
+			if (row !== undefined) {
+				gone.push(...(ids ?? []).map((id) => ['id', 'eq', Number(id)] as const));
+				answers.push(row);
 			}
-			gone.push(...(ids ?? []).map((id) => ['id', 'eq', Number(id)] as const));
-			answers.push(row);
+			// By its name: a write whose error came afterwards has left rows whose IDs nobody knows.
+			else if (ids !== undefined) gone.push(['call', 'eq', call.call]);
 			if (!isFlushing) void flushLater();
 		},
 		/** Writes the answers that are left; returns the rows of the filter. */
