@@ -146,6 +146,37 @@ describe('results', () => {
 		expect(tables.rows.every((row) => row['finished_at'] !== null)).toBe(true);
 	});
 
+	test('of two executions that write them at the same moment are in one row', async () => {
+		tables.insert(TASK_TABLE, asked('a'));
+		const gate = () => Promise.withResolvers<undefined>();
+		const [first, second, release] = [gate(), gate(), gate()];
+		const held = (hold: (steps: readonly unknown[]) => Promise<unknown>): DataTables => {
+			const executeWorkflow: DataTables['executeWorkflow'] = async (info, ...more) => {
+				await hold(info.code!.nodes.map(({ parameters }) => parameters['operation']));
+				return await tables.executeWorkflow(info, ...more);
+			};
+			return { ...tables, executeWorkflow };
+		};
+		const items = [{ task_id: 'a' }];
+		// Its row is taken by the second one before it writes its own, and it removes nothing before that one has ended.
+		const one = held(async (steps) => {
+			if (steps.includes('insert')) await second.promise;
+			if (!steps.includes('deleteRows') || steps.includes('insert')) return;
+			first.resolve(undefined);
+			await release.promise;
+		});
+		const other = held(async (steps) => {
+			if (!steps.includes('insert')) return;
+			second.resolve(undefined);
+			await first.promise;
+		});
+		const waits = [wait({ items, tables: one }), wait({ items, tables: other })];
+		await waits[1];
+		release.resolve(undefined);
+		await waits[0];
+		expect(tables.rows).toMatchObject([{ task_id: 'a', status: 'done' }]);
+	});
+
 	test('of a service that sends other types are written, and keep no others from it', async () => {
 		reports = {
 			a: { status: 'completed', video_url: 5 },

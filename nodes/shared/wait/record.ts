@@ -125,8 +125,8 @@ function toReplace({ outcome }: TaskPoll, own: readonly Row[]): readonly (readon
  * data tables, which takes longer than the update itself.
  *
  * All rows of the tasks get one random token, the new rows are inserted, and then those go that still have the token. Of runs that do
- * so at the same moment the last one takes the rows of the others, too. A kill in between leaves two rows of a call, the newer one with its
- * result: the next run replaces both.
+ * so at the same moment the last one to read finds the rows of the others, too. A kill in between leaves two rows of a call, the newer one
+ * with its result: the next run replaces both.
  *
  * @returns The rows of this account that were there.
  */
@@ -170,10 +170,8 @@ async function replaceRows(
 			['id', 'lte', Number(rows.at(-1)!['id'])] as const,
 		];
 		const remove = { all: [['token', 'eq', taken] as const, ...range] };
-		const removed = new Set((await onLedger({ insert }, { remove })).map(({ id }) => id));
-		const left = rows.filter(({ id }) => !removed.has(id)).map((row) => row['task_id']);
-		// Another run has them, or an error has hidden that they were removed: of each call the newest row stays.
-		const now = await onLedger({ find: oneOf('task_id', [...new Set(left)]) });
+		// Another run may have inserted its rows at the same moment: of each call the newest row stays.
+		const now = await onLedger({ insert }, { remove }, { find: where });
 		const calls = [...byCall(now.filter((row) => isOwn(row, account))).values()];
 		await onLedger(...removals(calls.flatMap((call) => call.slice(0, -1))));
 	}
