@@ -19,7 +19,10 @@ export interface LedgerTask {
 }
 
 const collectedState = (context: IExecuteFunctions) =>
-	nodeState<{ executionId: string; tasks: readonly LedgerTask[] }>(context, 'collected');
+	nodeState<{ executionId: string; at: string; tasks: readonly LedgerTask[] }>(
+		context,
+		'collected',
+	);
 
 /** Columns of the ledger that an output item has. */
 const OUTPUT_COLUMNS = [
@@ -27,8 +30,8 @@ const OUTPUT_COLUMNS = [
 	...['estimated_cost', 'delivered_at'],
 ];
 
-/** A run that has taken a task has this long to deliver it; then another run may take it. */
-const TAKEN_MS = 15 * 60_000;
+/** A run that has taken a task has so many minutes to deliver it: 10 to poll, and 15 for a download. Then another run may take it. */
+const TAKEN_MIN = 25;
 
 /**
  * Takes open tasks from the task ledger, those that no run has taken yet first. The tasks stay the same while the
@@ -49,7 +52,9 @@ export async function collectTasks(
 	const values = waitForm.read(context, 0);
 	if (values.ledgerTasks === 'workflow' && values.workflowId === '')
 		throw emptyText('Workflow ID');
-	const rows = await takeRows(context, values).catch((error: unknown) => {
+	const at = new Date().toISOString();
+	// What the failed try of this retry has taken is free for it, unless another run has taken it since.
+	const rows = await takeRows(context, values, at, saved?.at).catch((error: unknown) => {
 		throw new InputError(
 			'Tasks',
 			`cannot be read from the task ledger: ${(error as Error).message}`,
@@ -60,7 +65,7 @@ export async function collectTasks(
 		task_id,
 		ledger: Object.fromEntries(OUTPUT_COLUMNS.map((name) => [name, row[name] ?? null])),
 	}));
-	if (tasks.length > 0) state.set({ executionId, tasks });
+	if (tasks.length > 0) state.set({ executionId, at, tasks });
 	return tasks;
 }
 
@@ -103,6 +108,8 @@ export function withLedger(
 async function takeRows(
 	context: IExecuteFunctions,
 	{ ledgerTasks, workflowId, options }: ReturnType<typeof waitForm.read>,
+	at: string,
+	triedAt: string | undefined,
 ): Promise<readonly Row[]> {
 	const { maximumTasks, minimumAge: minutes } = options;
 	const { hint, service } = openedRun(context);
@@ -132,7 +139,9 @@ async function takeRows(
 		);
 
 	const own = rows.filter(isOwnTask);
-	const free = own.filter((row) => takenAt(row) < before(TAKEN_MS));
+	const free = own.filter(
+		(row) => takenAt(row) < before(TAKEN_MIN * 60_000) || takenAt(row) === triedAt,
+	);
 	// What no run has ever had comes before the rest.
 	free.sort((one, other) =>
 		takenAt(one) < takenAt(other) ? -1 : Number(takenAt(one) > takenAt(other)),
@@ -144,13 +153,13 @@ async function takeRows(
 			ledgerTasks === 'project' ? [] : await onTable(context, TASK_TABLE, { find, limit: 1 });
 		const parts = [
 			`No open tasks${minutes > 0 ? ` that are ${minutes} minutes old or more (see Minimum Age)` : ''}`,
-			own.length > 0 && `${own.length} belong to a run of the last 15 minutes`,
+			own.length > 0 && `${own.length} belong to a run of the last ${TAKEN_MIN} minutes`,
 			elsewhere.length > 0 && 'there are some of other workflows (see Which Tasks)',
 		];
 		hint(parts.filter(Boolean).join('; '), 'info');
 	}
 	const isOpen = [...isWanted, ['task_id', 'isNotEmpty'] as const];
-	return await takeFree(context, isOpen, free.slice(0, maximumTasks));
+	return await takeFree(context, isOpen, free.slice(0, maximumTasks), at);
 }
 
 /**
@@ -161,6 +170,7 @@ async function takeFree(
 	context: IExecuteFunctions,
 	isOpen: readonly Condition[],
 	chosen: readonly Row[],
+	collected_at: string,
 ): Promise<readonly Row[]> {
 	const same = (row: Row) =>
 		['collected_at', 'account'].map((name): Condition => {
@@ -170,7 +180,7 @@ async function takeFree(
 	// Equal rows are taken together, from the first to the last of them that was chosen.
 	const equal = grouped(chosen, (row) => JSON.stringify(same(row)));
 	await onTable(context, TASK_TABLE, trimTaskIds(chosen));
-	const set = { collected_at: new Date().toISOString() };
+	const set = { collected_at };
 	const taken = new Set<unknown>();
 	for (const rows of equal.values()) {
 		const ids = rows.map(({ id }) => Number(id));

@@ -6,7 +6,13 @@ import { counted } from '../client/values';
 import type { PollState } from '../client/video/pollTasks';
 import { showItems } from '../shared/chat/chatStream';
 import { canLeave, linkedToPlaces } from '../shared/engine/rest';
-import { canPlanRuns, ignoreAlwaysOutputData, isToolRun, stackOf } from '../shared/engine/runs';
+import {
+	canPlanRuns,
+	ignoreAlwaysOutputData,
+	isFirstTry,
+	isToolRun,
+	stackOf,
+} from '../shared/engine/runs';
 import { isConnected, workflowOf } from '../shared/engine/workflow';
 import { checkNotRounded } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
@@ -51,7 +57,8 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 		const own = collected === undefined ? context : contextOfTasks(context, collected);
 		const fails = readFailsNode(own);
 		const stops = fails && !context.continueOnFail();
-		const leaves = stops && canLeave(context);
+		const { isTriedAgain } = openedRun(context);
+		const leaves = stops && !isTriedAgain && canLeave(context);
 		const delivered = await deliver(own, progress, {
 			...polled,
 			failsItems: fails && !stops,
@@ -68,7 +75,9 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 			);
 		if (stops) outputs[FAILED] = [];
 		if (collected === undefined) return outputs;
-		forgetTasks(context);
+		// For an error there n8n runs the node again, and forgets these outputs.
+		const isAgain = isTriedAgain && outputs[0]?.[0]?.json['error'] !== undefined;
+		if (!isAgain) forgetTasks(context);
 		return withLedger(outputs, collected);
 	});
 	return outputs.map((items) => linkedToPlaces(context, showItems(openedRun(context), items)));
@@ -169,7 +178,7 @@ export const WAIT_OUTPUTS = `={{ ${JSON.stringify(NAMES)}
 
 /**
  * The mode of this run. The node polls in place whatever the form says where suspending does not work: it would cut off
- * a streamed response, and n8n does not resume a node that was started with "Execute step".
+ * a streamed response, n8n does not resume a node that was started with "Execute step", and it counts no tries across steps.
  */
 function readWaitMode(context: IExecuteFunctions): WaitMode {
 	const { waitUntilFinished, waitMode } = waitForm.fields;
@@ -177,7 +186,8 @@ function readWaitMode(context: IExecuteFunctions): WaitMode {
 	const mode = waitMode.read(context, 0);
 	const { destination } = workflowOf(context);
 	const isStep = destination === context.getNode().name;
-	const canSuspend = !context.isStreaming() && !isStep && canPlanRuns(context);
+	const canSuspend =
+		!context.isStreaming() && !isStep && canPlanRuns(context) && isFirstTry(context);
 	return mode === 'suspend' && !canSuspend ? 'inPlace' : mode;
 }
 

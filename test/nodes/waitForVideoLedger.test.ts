@@ -148,7 +148,11 @@ describe('results', () => {
 
 	test('of two executions that write them at the same moment are in one row', async () => {
 		tables.insert(TASK_TABLE, asked('a'));
-		const gate = () => Promise.withResolvers<undefined>();
+		const gate = () => {
+			let open: () => void = () => undefined;
+			const passed = new Promise<void>((resolve) => (open = resolve));
+			return { passed, open };
+		};
 		const [first, second, release] = [gate(), gate(), gate()];
 		const held = (hold: (steps: readonly unknown[]) => Promise<unknown>): DataTables => {
 			const executeWorkflow: DataTables['executeWorkflow'] = async (info, ...more) => {
@@ -160,19 +164,19 @@ describe('results', () => {
 		const items = [{ task_id: 'a' }];
 		// Its row is taken by the second one before it writes its own, and it removes nothing before that one has ended.
 		const one = held(async (steps) => {
-			if (steps.includes('insert')) await second.promise;
+			if (steps.includes('insert')) await second.passed;
 			if (!steps.includes('deleteRows') || steps.includes('insert')) return;
-			first.resolve(undefined);
-			await release.promise;
+			first.open();
+			await release.passed;
 		});
 		const other = held(async (steps) => {
 			if (!steps.includes('insert')) return;
-			second.resolve(undefined);
-			await first.promise;
+			second.open();
+			await first.passed;
 		});
 		const waits = [wait({ items, tables: one }), wait({ items, tables: other })];
 		await waits[1];
-		release.resolve(undefined);
+		release.open();
 		await waits[0];
 		expect(tables.rows).toMatchObject([{ task_id: 'a', status: 'done' }]);
 	});
@@ -432,6 +436,18 @@ describe('results', () => {
 			expect(outputs[FAILED]).toMatchObject([{ json: { task_id: 'a', reason: 'refused' } }]);
 		});
 
+		test('stay where only this download fails, and help later', async () => {
+			tables.insert(TASK_TABLE, asked('gone-a', { ...done(), video_url: urlOf('a') }));
+			const items = [{ task_id: 'gone-a' }];
+			reports = { 'gone-a': { status: 'completed', video_url: urlOf('gone-a') } };
+			await withFakeTimers(async () => await wait({ ...again, items }));
+			expect(rowOf('gone-a')).toMatchObject({ status: 'done', finished_at: DATE });
+			reports = { 'gone-a': { status_code: 404, error: { message: 'Unknown task' } } };
+			const parameters = { ...again.parameters, download: false };
+			const { outputs } = await withFakeTimers(async () => await wait({ parameters, items }));
+			expect(idsOf(outputs[COMPLETED])).toStrictEqual(['gone-a']);
+		});
+
 		test('stay, and those of a newer task with the same ID are in its own row', async () => {
 			tables.insert(TASK_TABLE, asked('a', done()), asked('a', { call: 'new' }));
 			const [before] = tables.rows;
@@ -643,11 +659,11 @@ describe('tasks from the ledger', () => {
 		expect(polled().sort()).toStrictEqual(['a', 'b']);
 	});
 
-	test('a task that a run took is left to it for 15 minutes, and then comes after the others', async () => {
+	test('a task that a run took is left to it for 25 minutes, and then comes after the others', async () => {
 		tables.insert(
 			TASK_TABLE,
-			asked('a', { collected_at: ago(16) }),
-			asked('b', { collected_at: ago(14) }),
+			asked('a', { collected_at: ago(26) }),
+			asked('b', { collected_at: ago(24) }),
 			asked('c'),
 		);
 		const parameters = { download: false, options: { maximumTasks: 1 } };
@@ -655,7 +671,7 @@ describe('tasks from the ledger', () => {
 		expect(idsOf((await collect(parameters)).outputs[COMPLETED])).toStrictEqual(['a']);
 		const third = await collect(parameters);
 		expect(hintsOf(third)).toStrictEqual([
-			`${NOTHING_OPEN}; 1 belong to a run of the last 15 minutes`,
+			`${NOTHING_OPEN}; 1 belong to a run of the last 25 minutes`,
 		]);
 	});
 
@@ -705,6 +721,31 @@ describe('tasks from the ledger', () => {
 			/^Creations without an answer: row \d+ \(execution 7, item 1, \d{4}-[^()]*\), row \d+ \(execution 9, [^()]*\)\. .* enter the task_id of each video that exists, and delete the other rows$/,
 		);
 		expect(polled()).toStrictEqual([]);
+	});
+
+	test("n8n's Retry takes what the failed try had taken", async () => {
+		reports = { a: { status_code: 401 } };
+		tables.insert(TASK_TABLE, asked('a'));
+		const first = await collect({ download: false }, { execution: { id: '1', token: 't' } });
+		expect(first.status).toBe('error');
+		reports = {};
+		const last = await first.resume({ id: '2', token: 't', isRetry: true });
+		expect(idsOf(last.outputs[COMPLETED])).toStrictEqual(['a']);
+	});
+
+	test('Retry On Fail loses no video for which n8n runs the node again', async () => {
+		reports = { a: { status: 'failed' } };
+		tables.insert(TASK_TABLE, asked('a'), asked('b'));
+		const more = { onError: 'continueRegularOutput', retryOnFail: true } as const;
+		const parameters = { tasks: 'ledger', download: false };
+		const nodes = [
+			packageNode('Wait', 'waitForVideo', { parameters, ...more }),
+			stubNode('Done', (items) => items),
+		];
+		const options = { credential: credential(), tables, ...more };
+		const { outputs } = await runWorkflow(nodes, { Wait: [['Done']] }, 'Wait', options);
+		expect(idsOf(outputs[COMPLETED])).toContain('b');
+		expect(rowOf('b')).toMatchObject({ status: 'done' });
 	});
 
 	test('Retry On Fail goes on with the same tasks', async () => {

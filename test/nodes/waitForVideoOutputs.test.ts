@@ -101,6 +101,34 @@ test.each<[IDataObject, string[]]>([
 	expect(withError).toStrictEqual([...names, 'Error']);
 });
 
+test('a disabled node behind Failed is none: the node fails', async () => {
+	reports = { a: MODERATED };
+	const nodes = [
+		packageNode(WAIT, 'waitForVideo', { parameters: { download: false } }),
+		{ ...stubNode('Lost', (items) => items), disabled: true },
+	];
+	const credential = { baseUrl: server.url, apiKey: 'k-secret' };
+	const options = { credential, items: ids('a') };
+	const off = await runWorkflow(nodes, { [WAIT]: [[], ['Lost']] }, WAIT, options);
+	expect(off.status).toBe('error');
+	const wires = { [WAIT]: [[], ['Lost']], Lost: [['Told']] };
+	const told = [...nodes, stubNode('Told', (items) => items)];
+	const on = await runWorkflow(told, wires, WAIT, options);
+	expect(on.status).toBe('success');
+	expect(idsOf(allItems(on, 'Told')[0])).toStrictEqual(['a']);
+});
+
+test('with Retry On Fail videos are asked for again, beside one that is finished', async () => {
+	reports = { b: MODERATED };
+	const result = await wait(NOT_FAILED, { items: ids('a', 'b'), retryOnFail: true });
+	expect(result.status).toBe('error');
+	expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a']);
+	const asked = server.requests.filter(
+		({ body }) => idsOf([{ json: body as IDataObject }])[0] === 'b',
+	);
+	expect(asked.length).toBeGreaterThan(1);
+});
+
 describe('an item that a limit has left out', () => {
 	const UNSENT = { task_id: '', reason: 'limit', request: { prompt: 'A kite' } };
 	const hintsOf = ({ run }: Awaited<ReturnType<typeof wait>>) =>

@@ -9,6 +9,7 @@ import {
 	type RunResult,
 	type Wires,
 } from '../support/engine';
+import { withFakeTimers } from '../support/fakeTimers';
 import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED, ERROR, FAILED } from '../support/waitOutputs';
 
@@ -26,6 +27,10 @@ const server = serverForEach((response, { body }) => {
 	const status = states[task_id] ?? 'processing';
 	aheadMs += jumpMs;
 	jumpMs = 0;
+	if (status === 'unknown') {
+		json(response, 404, { error: { message: 'Unknown task' } });
+		return;
+	}
 	if (status === 'limited') {
 		response.setHeader('Retry-After', '40');
 		json(response, 429, { error: { message: 'Slow down' } });
@@ -269,6 +274,19 @@ test('with Retry On Fail a field "error" of the first input item does not make n
 	states = { a: 'completed' };
 	const last = await resumeLater(first);
 	expect(idsOf(allItems(last, 'Done')[COMPLETED])).toStrictEqual(['a']);
+});
+
+test.each([
+	['is never finished', 'processing'],
+	['is not known', 'unknown'],
+])('with Retry On Fail a wait for a video that %s ends', async (_name, state) => {
+	states = { a: state };
+	const parameters = { maximumWait: 1 };
+	const wires = { [WAIT]: [['Done']] };
+	let result = await suspend({ items: ids('a'), retryOnFail: true, parameters }, wires);
+	for (let steps = 0; result.status === 'waiting' && steps < 9; steps += 1)
+		result = await withFakeTimers(async () => await resumeLater(result));
+	expect(result.status).toBe('error');
 });
 
 test('a clock that was set back in between does not put off the polls', async () => {

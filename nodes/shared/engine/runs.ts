@@ -114,6 +114,23 @@ export function stopOnError(context: IExecuteFunctions): void {
 /** The tries of a run, by the entry of the engine. */
 const tries = new WeakMap<object, Set<object>>();
 
+/** How many tries of this run have begun. */
+function triesOf(context: IExecuteFunctions): number {
+	const data = context.getExecuteData();
+	const begun = (tries.get(data) ?? new Set()).add(context.helpers);
+	tries.set(data, begun);
+	return begun.size;
+}
+
+/**
+ * Whether this is the first try of a run: n8n does not save that it is another one, so that a run that is suspended then begins
+ * from the first try again.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (getRetryParams)
+ * Without it: true; with *Retry On Fail* a suspended wait for a lost video does not end.
+ */
+export const isFirstTry = (context: IExecuteFunctions) => triesOf(context) === 1;
+
 /**
  * Whether n8n tries this run again if it fails. Ask it in each try, as often as you like. The entry of the engine is the same for
  * all tries; n8n makes the helpers again for each. It takes 0 tries for the default.
@@ -122,11 +139,9 @@ const tries = new WeakMap<object, Set<object>>();
  * Without it: true in each try; what is kept for the next one stays until the execution ends.
  */
 export function isTriedAgain(context: IExecuteFunctions): boolean {
-	const data = context.getExecuteData();
-	const begun = (tries.get(data) ?? new Set()).add(context.helpers);
-	tries.set(data, begun);
 	const { retryOnFail, maxTries = 0 } = nodeOf(context);
-	return retryOnFail === true && begun.size < Math.min(5, Math.max(2, maxTries || 3));
+	const isLeft = triesOf(context) < Math.min(5, Math.max(2, maxTries || 3));
+	return retryOnFail === true && isLeft;
 }
 
 /** State of a node that n8n's own Agents run: they have no execution, and call it once. */

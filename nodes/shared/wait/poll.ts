@@ -210,11 +210,12 @@ export function pollProgress(context: IExecuteFunctions, sendText: (text: string
 	/** Sends the line as it is now, if the last one is that old; without an age, if it said something else. */
 	function report(minAgeMs?: number, note = '', lost: ReadonlySet<string> = new Set()): string {
 		const nowMs = clock.now();
+		if (minAgeMs !== undefined && nowMs - last.atMs < minAgeMs) return '';
 		const elapsedMs = Math.max(0, ...latest.map((each) => each.elapsedMs));
 		beganAtMs = Math.min(beganAtMs, nowMs - elapsedMs);
 		const state = `${pollSummary(latest, 0, lost)}${note}`;
 		const line = withoutSecrets(`${pollSummary(latest, nowMs - beganAtMs, lost)}${note}`);
-		const isNew = minAgeMs === undefined ? state !== last.state : nowMs - last.atMs >= minAgeMs;
+		const isNew = minAgeMs !== undefined || state !== last.state;
 		if (latest.length === 0 || !isNew) return line;
 		last = { state, atMs: nowMs };
 		// The chat renders Markdown: a single line break would join the lines.

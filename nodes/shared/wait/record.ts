@@ -157,7 +157,7 @@ async function replaceRows(
 				own.filter((row) => row['task_id'] === poll.taskId),
 			)) {
 				const newest = call.at(-1)!;
-				const result = resultRow(poll, ofTask.get(poll.taskId)!, newest['delivered_at']);
+				const result = resultRow(poll, ofTask.get(poll.taskId)!, newest);
 				for (const row of call) results.set(row, []);
 				results.set(newest, [{ ...newest, ...result }]);
 			}
@@ -182,7 +182,7 @@ async function replaceRows(
 function resultRow(
 	poll: TaskPoll,
 	deliveries: readonly Delivered[],
-	deliveredAt: Row[string],
+	{ status, error: known, delivered_at }: Row,
 ): Row {
 	const { report } = deliveries.findLast((each) => each.report) ?? poll;
 	const latest = pollResult(report ? { ...poll, report } : poll);
@@ -191,17 +191,21 @@ function resultRow(
 	const isDone = reason === undefined && isHere;
 	const { error } = deliveries.find((each) => each.error) ?? {};
 	const problem = error && errorLine(error);
+	// A video that was delivered before stays so, if only this delivery fails.
+	const isKnown = reason === undefined && !isHere && status === 'done';
 	const names = deliveries.map(({ item }) => Object.values(item.binary ?? {})[0]?.fileName);
 	const now = new Date().toISOString();
 	const isFinal = isDone || reason === 'failed';
 	return withoutUndefined({
 		task_id,
-		status: isDone ? 'done' : isFinal ? 'failed' : 'open',
+		status: isKnown ? status : isDone ? 'done' : isFinal ? 'failed' : 'open',
 		video_url,
 		// Also removes the error of an earlier wait.
-		error: (reason === undefined ? problem : (error_message ?? reason)) ?? null,
+		error: isKnown
+			? known
+			: ((reason === undefined ? problem : (error_message ?? reason)) ?? null),
 		file_name: names.findLast(Boolean),
 		finished_at: isFinal ? now : undefined,
-		delivered_at: reason === undefined && isHere ? (deliveredAt ?? now) : undefined,
+		delivered_at: reason === undefined && isHere ? (delivered_at ?? now) : undefined,
 	});
 }

@@ -354,7 +354,7 @@ export const ENGINE_POINTS: readonly Point[] = [
 	{
 		n: 12,
 		name: 'with Retry On Fail a run is repeated whose first item has `error`',
-		usedBy: ['isTriedAgain'],
+		usedBy: ['isFirstTry', 'isTriedAgain'],
 		observe: async (n8n) => {
 			const retried = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
 			const outputs = [[item({ error: 'x' })], [item({ error_message: 'x' })]];
