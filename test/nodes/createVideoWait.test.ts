@@ -1,10 +1,19 @@
 import type { ServerResponse } from 'node:http';
 
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { dataTables, type DataTables } from '../support/dataTables';
-import { runNode, type RunOptions, type RunResult } from '../support/engine';
+import {
+	packageNode,
+	runNode,
+	runWorkflow,
+	stubNode,
+	type EnvironmentOptions,
+	type RunOptions,
+	type RunResult,
+	type Wires,
+} from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { sampleFile } from '../support/sampleFiles';
 import { json, serverForEach } from '../support/scriptedServer';
@@ -274,11 +283,44 @@ describe('several videos', () => {
 	});
 });
 
+describe('a video that nothing in the workflow waits for', () => {
+	const WAIT = packageNode('Wait', 'waitForVideo', {
+		parameters: { taskId: '={{ $json.task_id }}' },
+	});
+	const next = stubNode('Next', (items) => items);
+	const FOLLOWED: Wires = { Create: [['Wait']] };
+	const BEHIND: Wires = { Create: [['Next']], Next: [['Wait']] };
+
+	test.each<[string, INode, Wires, boolean, Partial<EnvironmentOptions>?]>([
+		['nothing follows', next, {}, true],
+		['another node follows', next, { Create: [['Next']] }, true],
+		['Wait for Video is not connected to it', WAIT, {}, true],
+		['Wait for Video is deactivated', { ...WAIT, disabled: true }, FOLLOWED, true],
+		['Wait for Video follows', WAIT, FOLLOWED, false],
+		['Wait for Video follows further on', WAIT, BEHIND, false],
+		['only this step is executed', next, {}, true, { stepOf: 'Create' }],
+		['only this step, and Wait for Video follows', WAIT, FOLLOWED, false, { stepOf: 'Create' }],
+	])('is a hint where %s: %#', async (_where, node, wires, expected, more) => {
+		const parameters = { ...parametersOf(), waitUntilFinished: false };
+		const create = packageNode('Create', 'createVideo', { parameters });
+		const { hints } = await runWorkflow([create, node, next], wires, 'Create', {
+			credential: { baseUrl: server.url, apiKey: 'k-secret' },
+			items: [{ prompt: 'a' }],
+			...more,
+		});
+		const said =
+			'1 video is generating, and nothing in this workflow waits. Connect Wait for Video, or switch on Wait Until Finished';
+		expect(hints.filter((hint) => hint.includes('nothing'))).toStrictEqual(
+			expected ? [said] : [],
+		);
+	});
+});
+
 test('a dry run of all items waits for nothing', async () => {
 	const { outputs, hints } = await run(['a'], { parameters: parametersOf({ dryRun: true }) });
 	expect(Object.keys(outputs[0]![0]!.json)).toStrictEqual(['request', 'adjustments']);
 	expect(server.requests).toHaveLength(0);
-	expect(hints.filter((hint) => hint.includes('finished'))).toStrictEqual([]);
+	expect(hints.filter((hint) => /finished|nothing/.test(hint))).toStrictEqual([]);
 });
 
 test.each([

@@ -8,12 +8,9 @@ import type { Workflow } from '../../../lab/n8n/workflow';
 import { node, workflow } from './buildWorkflow';
 import { CREATIONS, until } from './ledger';
 
-/**
- * A workflow that creates videos with an Idempotency Key: one for the key in the body of its webhook, or two for fixed
- * keys on a schedule. Every prompt differs, as where a model writes it.
- */
+/** A workflow that creates the video of the key in the body of its webhook. Every prompt differs, as where a model writes it. */
 export function keyedWorkflow(path: string): Workflow {
-	const base = workflow(path, [
+	return workflow(path, [
 		node('Start', 'n8n-nodes-base.webhook', 2.1, {
 			parameters: { httpMethod: 'POST', path, responseMode: 'lastNode' },
 			webhookId: path,
@@ -26,21 +23,6 @@ export function keyedWorkflow(path: string): Workflow {
 			credential: EXAMPLE_CREDENTIAL,
 		}),
 	]);
-	const orders = node('Orders', 'n8n-nodes-base.code', 2, {
-		parameters: {
-			jsCode: `return ['a', 'b'].map((name) => ({ json: { body: { key: '${path} ' + name } } }));`,
-		},
-	});
-	const to = (name: string) => ({ main: [[{ node: name, type: 'main', index: 0 }]] });
-	return {
-		...base,
-		nodes: [...base.nodes, node('Every Hour', 'n8n-nodes-base.scheduleTrigger', 1.3), orders],
-		connections: {
-			...base.connections,
-			'Every Hour': to('Orders'),
-			Orders: to('Create Video'),
-		},
-	};
 }
 
 /**
