@@ -1,4 +1,4 @@
-// @seconds 130
+// @seconds 75
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -10,6 +10,7 @@ import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restarta
 import type { Workflow } from '../../lab/n8n/workflow';
 import { Running } from '../../lab/services/Running';
 import { seededRandom } from '../support/seededRandom';
+import { thorough } from '../support/thorough';
 import {
 	callingWorkflow,
 	compareBooks,
@@ -34,8 +35,10 @@ import {
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 /** How often n8n is killed, in executions that are killed up to three times each. Workers are killed in ledgerQueue.test.ts. */
-const KILLS = process.env['THOROUGH'] ? 20 : 8;
+const KILLS = thorough(MOMENTS.length, 20);
 const MOST_KILLS = 3;
+/** What costs a start of n8n, or needs its database, and is shown by the engine in process (test/nodes/createVideoLedger.test.ts). */
+const itThoroughly = thorough(it.skip, it);
 /** n8n writes an answer to its table within this time: some kills hit it. */
 const LATER_MS = 80;
 /** n8n recovers crashed executions while it starts, and goes on with those that it had only queued. */
@@ -213,7 +216,7 @@ it.each(
 	LIMIT_MS,
 );
 
-it(
+itThoroughly(
 	'an execution that n8n takes for running after a kill is stopped, and its retry repeats no creation',
 	async () => {
 		emulator.faults.add({ kind: 'hold', path: CREATIONS, skip: 2, count: 2 });
@@ -233,7 +236,7 @@ it(
 	LIMIT_MS,
 );
 
-it(
+itThoroughly(
 	'Retry On Fail repeats no creation, also when n8n is killed in between',
 	async () => {
 		// The third creation is rejected once: n8n tries the node again, and is killed in this try.
@@ -251,7 +254,7 @@ it(
 	LIMIT_MS,
 );
 
-it(
+itThoroughly(
 	'a retry that asks for something else under a key of its killed try says at once that it is in use',
 	async () => {
 		emulator.faults.add({ kind: 'stall', path: CREATIONS, count: 9 });
@@ -321,7 +324,7 @@ it(
 	LIMIT_MS,
 );
 
-it(
+itThoroughly(
 	'a retry sends again what a person has deleted from the ledger, and nothing else',
 	async () => {
 		emulator.faults.add({ kind: 'stall', path: CREATIONS, skip: 2, count: 9 });
@@ -359,7 +362,7 @@ describe('a ledger that cannot be written', () => {
 		return await client.waitForExecution(id);
 	}
 
-	it(
+	itThoroughly(
 		'a table of that name with other columns stays as it is',
 		async () => {
 			await client.removeDataTables(LEDGER);
@@ -401,7 +404,7 @@ describe('a ledger that cannot be written', () => {
 		LIMIT_MS,
 	);
 
-	it(
+	itThoroughly(
 		'another process locks the database meanwhile',
 		async () => {
 			let lock: DatabaseSync | undefined;
@@ -421,7 +424,7 @@ describe('a ledger that cannot be written', () => {
 		LIMIT_MS,
 	);
 
-	it(
+	itThoroughly(
 		'the tables are full after a crash: a retry reads what is there, and creates the rest',
 		async () => {
 			emulator.faults.add({ kind: 'stall', path: CREATIONS, skip: 2, count: 9 });

@@ -1,4 +1,5 @@
 import { runNode, type RunOptions } from '../support/engine';
+import { askThrough } from '../support/fourNodes';
 import { json, serverForEach, type Script } from '../support/scriptedServer';
 import { SPEC_ROWS } from '../support/specVideoModels';
 import { FAILURE } from '../support/failureTexts';
@@ -223,13 +224,37 @@ describe('an expression in a Fixed field', () => {
 		expect(status).toBe('success');
 	});
 
-	test.each(['A sign: {{ $5 }}', 'A {{ name }} tag', '{{$}} and {{}}', '{ "a": { "b": "$1" } }'])(
-		'and other braces are prompts: %s',
-		async (prompt) => {
-			await create({ prompt });
-			expect(server.requests[0]!.body).toMatchObject({ prompt });
-		},
-	);
+	test.each([
+		['A sign: {{ $5 }}'],
+		['A {{ name }} tag'],
+		['{{$}} and {{}}'],
+		['{ "a": { "b": "$1" } }'],
+		['={ "a": { "b": {{ 1 }}}}', '{ "a": { "b": 1}}'],
+	])('and other braces are prompts: %s', async (prompt, sent = prompt) => {
+		await create({ prompt });
+		expect(server.requests[0]!.body).toMatchObject({ prompt: sent });
+	});
+
+	test('and braces that are left behind an expression are an error before paying', async () => {
+		const { error } = await create({ prompt: "={{ 'a lighthouse' }} }}" });
+		expect(error!.message).toMatch(/^Prompt has }} outside of its expression/);
+		expect(server.requests).toHaveLength(0);
+	});
+
+	test.each(['reply', 'assistant'] as const)('is a hint in a chat: %s', async (node) => {
+		script = (response) => {
+			const message = { role: 'assistant', content: 'Hi' };
+			json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
+		};
+		const text = 'Hello {{ $json.name }}';
+		const { hints } = await askThrough(node, false, server.url, {
+			prompt: text,
+			message: text,
+		});
+		expect(hints).toContainEqual(
+			expect.stringMatching(/has the text {{ \$json.name }}, which n8n does not.*Expression/),
+		);
+	});
 });
 
 describe('Extra Body Fields', () => {
