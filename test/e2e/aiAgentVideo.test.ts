@@ -125,17 +125,6 @@ it(
 );
 
 it(
-	'a user is told that a video has failed, and why',
-	async () => {
-		await inChat(browser, { url, name: 'ai-agent-video-failed' }, async (chat) => {
-			await chat.ask('Make a video of a fail-task');
-			await chat.shows('The video could not be generated. Please try another prompt.');
-		});
-	},
-	RUN_LIMIT_MS,
-);
-
-it(
 	'an error of a tool reaches the model and the user, with a hint',
 	async () => {
 		session.emulator.faults.add({

@@ -1,4 +1,4 @@
-// @seconds 85
+// @seconds 35
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { chatText, chatUrl, streamChat } from '../../lab/n8n/streamChat';
 import { drawn, node } from './support/buildWorkflow';
@@ -55,54 +55,67 @@ async function publish(
 
 const PROMPT = { prompt: '={{ $json.chatInput }}' };
 
-/** Nodes that fail, and what a chat is told. */
+/** Nodes that fail, what a chat is told, and the setting On Error. */
 const FAILING = [
-	['Create Video without a prompt', 'createVideo', { prompt: '={{ "" }}' }, /Prompt is empty/],
-	['Create Video without credit', 'createVideo', PROMPT, /Insufficient credit/],
+	[
+		'Create Video without a prompt',
+		'createVideo',
+		{ prompt: '={{ "" }}' },
+		/Prompt is empty/,
+		'stopWorkflow',
+	],
+	[
+		'Create Video without credit',
+		'createVideo',
+		PROMPT,
+		/Insufficient credit/,
+		'continueRegularOutput',
+	],
 	[
 		'Create Video that waits, without credit',
 		'createVideo',
 		{ ...PROMPT, waitUntilFinished: true },
 		/Insufficient credit/,
+		'continueErrorOutput',
 	],
-	['Wait for Video without a task', 'waitForVideo', {}, /Task ID is empty/],
+	[
+		'Wait for Video without a task',
+		'waitForVideo',
+		{},
+		/Task ID is empty/,
+		'continueErrorOutput',
+	],
 	[
 		'Wait for Video for a task that does not exist',
 		'waitForVideo',
 		{ taskId: 'task-none' },
 		/0 finished, 1 failed|Unknown task: task-none/,
+		'continueRegularOutput',
 	],
 ] as const;
 
-describe.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'])(
-	'with On Error %s',
-	(onError) => {
-		it.each(FAILING)(
-			'a streaming chat is told why %s has no video',
-			async (...failing) => {
-				const url = await publish('streaming', failing, onError);
-				const lines = await streamChat(url, 'A lake at dawn');
-				const failure = lines.find((line) => line.type === 'error')?.content ?? '';
-				expect(chatText(lines) + failure).toMatch(failing[3]);
-			},
-			RUN_LIMIT_MS,
-		);
+it.each(FAILING)(
+	'a streaming chat is told why %s has no video',
+	async (...failing) => {
+		const url = await publish('streaming', failing, failing[4]);
+		const lines = await streamChat(url, 'A lake at dawn');
+		const failure = lines.find((line) => line.type === 'error')?.content ?? '';
+		expect(chatText(lines) + failure).toMatch(failing[3]);
 	},
+	RUN_LIMIT_MS,
 );
 
-describe.each(['continueRegularOutput', 'continueErrorOutput'])('with On Error %s', (onError) => {
-	it.each(FAILING)(
-		'the answer of the last node has no details of %s',
-		async (...failing) => {
-			const url = await publish('lastNode', failing, onError);
-			const message = { action: 'sendMessage', sessionId: 'v', chatInput: 'A lake at dawn' };
-			const { data } = await postWebhook<object>(url, message);
-			expect(JSON.stringify(data)).toMatch(failing[3]);
-			expect(data).not.toHaveProperty('details');
-		},
-		RUN_LIMIT_MS,
-	);
-});
+it.each(FAILING.filter(([, , , , onError]) => onError !== 'stopWorkflow'))(
+	'the answer of the last node has no details of %s',
+	async (...failing) => {
+		const url = await publish('lastNode', failing, failing[4]);
+		const message = { action: 'sendMessage', sessionId: 'v', chatInput: 'A lake at dawn' };
+		const { data } = await postWebhook<object>(url, message);
+		expect(JSON.stringify(data)).toMatch(failing[3]);
+		expect(data).not.toHaveProperty('details');
+	},
+	RUN_LIMIT_MS,
+);
 
 it.each([
 	['Create Video', PROMPT, /^The video is not finished: task task-/],

@@ -1,4 +1,4 @@
-// @seconds 45
+// @seconds 30
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { binaryOf, failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import type { WorkflowRef } from '../../lab/n8n/N8nClient';
@@ -37,16 +37,13 @@ beforeEach(() => {
 	emulator.faults.clear();
 });
 
-const createNode = (more: object = {}) => ({
-	...node('Create Video', 'n8n-nodes-agent-video.createVideo', 1, {
-		parameters: { prompt: '={{ $json.prompt }}', waitUntilFinished: true },
-		credential: 'Emulator',
-	}),
-	...more,
+const createNode = node('Create Video', 'n8n-nodes-agent-video.createVideo', 1, {
+	parameters: { prompt: '={{ $json.prompt }}', waitUntilFinished: true },
+	credential: 'Emulator',
 });
 
 /** A webhook that makes videos; their prompts begin with the name of the workflow. */
-async function publish(name: string, more: object = {}): Promise<WorkflowRef> {
+async function publish(name: string): Promise<WorkflowRef> {
 	const nodes = [
 		node('Start', 'n8n-nodes-base.webhook', 2.1, {
 			parameters: { httpMethod: 'POST', path: name, responseMode: 'onReceived' },
@@ -57,7 +54,7 @@ async function publish(name: string, more: object = {}): Promise<WorkflowRef> {
 				jsCode: `return [...Array(${SHOTS}).keys()].map((shot) => ({ json: { prompt: '${name} shot ' + shot } }));`,
 			},
 		}),
-		createNode(more),
+		createNode,
 	];
 	const ref = await n8n.client.importWorkflow(workflow(name, nodes));
 	await n8n.client.activate(ref);
@@ -85,19 +82,16 @@ async function expectVideos(execution: Execution, name: string): Promise<void> {
 	);
 }
 
-it.each([
-	['polls', POLLS],
-	['downloads', FILES],
-])(
-	'n8n is killed while the node %s: the retry creates no video, and has all files',
-	async (moment, path) => {
-		const name = `killed-${moment}`;
+it(
+	'n8n is killed while the node downloads: the retry creates no video, and has all files',
+	async () => {
+		const name = 'killed';
 		const ref = await publish(name);
 		// The first two requests of this kind are answered.
-		emulator.faults.add({ kind: 'holdBody', path, skip: 2, count: 99 });
+		emulator.faults.add({ kind: 'holdBody', path: FILES, skip: 2, count: 99 });
 		const id = await begin(name, ref);
-		const isOf = (entry: { readonly path: string }) => entry.path.startsWith(path);
-		await until(() => emulator.journal.entries.filter(isOf).length === SHOTS);
+		const files = () => emulator.journal.entries.filter(({ path }) => path.startsWith(FILES));
+		await until(() => files().length === SHOTS);
 		await n8n.kill();
 		emulator.faults.clear();
 		await n8n.start();
@@ -124,51 +118,6 @@ it(
 		// n8n leaves the error of the stop in the retry, whose node succeeds.
 		const retry = await n8n.client.readExecution(await n8n.client.retry(id));
 		await expectVideos(retry, 'stopped');
-	},
-	LIMIT_MS,
-);
-
-it(
-	'Retry On Fail, and the Retry of a failed execution, download what is missing and create nothing',
-	async () => {
-		const name = 'failing';
-		const ref = await publish(name, { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 });
-		// One file fails in each of the two tries. A host that says that it is gone is not asked again for the same URL.
-		for (const skip of [1, 3])
-			emulator.faults.add({ kind: 'status', status: 410, path: FILES, skip });
-		const failed = await n8n.client.waitForExecution(await begin(name, ref));
-		expect(failureOf(failed)).toMatch(
-			/^Create Video: 1 of 3 videos failed: .*The file could not be downloaded/,
-		);
-		expect(failureOf(failed)).toMatch(/Tasks completed: task-/);
-		await expectVideos(await n8n.client.readExecution(await n8n.client.retry(failed.id)), name);
-		expect(emulator.journal.of(CREATIONS)).toHaveLength(SHOTS);
-	},
-	LIMIT_MS,
-);
-
-it(
-	'a failed video leaves through the error output, the others have their files',
-	async () => {
-		const nodes = [
-			node('Start', 'n8n-nodes-base.manualTrigger', 1),
-			node('Shots', 'n8n-nodes-base.code', 2, {
-				parameters: {
-					jsCode: "return ['a kite', 'a fail-task', 'a boat'].map((prompt) => ({ json: { prompt } }));",
-				},
-			}),
-			createNode({ onError: 'continueErrorOutput' }),
-		];
-		const ref = await n8n.client.importWorkflow(workflow('Errors', nodes));
-		const execution = await n8n.client.waitForExecution(await n8n.client.run(ref, 'Start'));
-		const [good, bad] = [0, 1].map((output) => outputItems(execution, 'Create Video', output));
-		expect(
-			good!.map(({ json }) => (json['request'] as { prompt: string }).prompt),
-		).toStrictEqual(['a kite', 'a boat']);
-		const [, { id }] = emulator.tasks.all.slice(-3) as [unknown, { id: string }];
-		expect(bad!.map(({ json }) => json)).toMatchObject([
-			{ error: 'The video failed', details: { task_id: id } },
-		]);
 	},
 	LIMIT_MS,
 );

@@ -1,4 +1,4 @@
-// @seconds 40
+// @seconds 30
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { outputItems, type Execution } from '../../lab/n8n/execution';
 import type { ListedExecution, N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
@@ -91,11 +91,12 @@ function refuse(): void {
 	emulator.faults.add({ kind: 'status', status: 409, path: CREATIONS, skip: 4 });
 }
 
-it.each(['once', 'each'])(
-	'the retry of an execution that has called a sub-workflow (%s) repeats no creation',
-	async (mode) => {
+// Once for all items: whatIsLeft.test.ts.
+it(
+	'the retry of an execution that has called a sub-workflow for each item repeats no creation',
+	async () => {
 		refuse();
-		const { calling } = await begin({ mode });
+		const { calling } = await begin({ mode: 'each' });
 		const failed = await client.lastExecution(calling);
 		expect(failed.status).toBe('error');
 		await expectVideos(await retry(failed), 'Call');
@@ -110,16 +111,6 @@ it(
 		const more = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1_000 };
 		const { called } = await begin({ ...IN_BACKGROUND, more });
 		await expectVideos(await firstCalled(called));
-	},
-	RUN_LIMIT_MS,
-);
-
-it(
-	'the execution of a sub-workflow is retried by itself after a failure',
-	async () => {
-		refuse();
-		const { called } = await begin(IN_BACKGROUND);
-		await expectVideos(await retry(await firstCalled(called)));
 	},
 	RUN_LIMIT_MS,
 );

@@ -1,4 +1,4 @@
-// @seconds 75
+// @seconds 40
 import type { Browser, Page } from 'playwright-core';
 
 import { canvasNode, field } from '../../lab/browser/editorParts';
@@ -41,15 +41,12 @@ async function choose(page: Page, name: string, text: string): Promise<void> {
 	await page.getByRole('option').filter({ hasText: text }).last().click();
 }
 
-it.each(['light', 'dark'])(
-	'model codes are entered in the credential and chosen in the nodes (%s)',
-	async (theme) => {
+it(
+	'model codes are entered in the credential and chosen in the nodes',
+	async () => {
 		const opened = await openEditor(browser, session.n8n.url);
-		await inPage(opened, `model-codes-${theme}`, async ({ context, page, goTo, errors }) => {
-			const name = `Own Codes ${theme}`;
-			await context.addInitScript((value) => {
-				localStorage.setItem('N8N_THEME', value);
-			}, theme);
+		await inPage(opened, 'model-codes', async ({ page, goTo, errors }) => {
+			const name = 'Own Codes';
 			await session.client.createCredential({
 				name,
 				type: 'agentVideoApi',

@@ -11,9 +11,9 @@ import { postWebhook } from '../../lab/n8n/postWebhook';
 import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
 import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restartableN8n';
 import { Running } from '../../lab/services/Running';
-import { keyedWorkflow } from './support/keyedVideos';
-import { LEDGER } from './support/ledger';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+import { keyedWorkflow } from '../e2e/support/keyedVideos';
+import { LEDGER } from '../e2e/support/ledger';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from '../e2e/support/session';
 
 const running = new Running();
 let emulator: Emulator;
