@@ -1,4 +1,4 @@
-// @seconds 55
+// @seconds 40
 import { N8nClient } from '../../lab/n8n/N8nClient';
 import { Running } from '../../lab/services/Running';
 import { OPERATIONS, type Operation } from '../faults/operations';
@@ -19,13 +19,9 @@ const CREDENTIAL = 'Hostile';
 const FROZEN = 3;
 /** The attacks that have stopped n8n, or cost it most. */
 const WORST = [
-	'1 MB of < in a 502',
 	'1 MB of <script in a 502',
-	'1 MB of <!-- with status 200',
 	'30 MB in an error message',
-	'30 MB in the status',
 	'JSON of two million levels',
-	'a field of a hundred thousand levels',
 	'ten thousand pieces of a tool call in one event',
 	'one megabyte of tool arguments that are no JSON',
 	'endless lines of an event',
@@ -199,7 +195,7 @@ it.each(WORST_TEXTS)(
 	2 * RUN_LIMIT_MS,
 );
 
-it.each([301, 302, 303, 307, 308])('the credential test follows no redirect %s', async (status) => {
+it.each([301, 307])('the credential test follows no redirect %s', async (status) => {
 	script = (response) => {
 		response.writeHead(status, { location: `http://localhost:${trap.port}/` }).end();
 	};
