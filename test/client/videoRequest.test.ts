@@ -129,31 +129,6 @@ test.each<[Partial<EnteredVideo>, string, string]>([
 		'Use 4, 5, 8, 10 or 15',
 	],
 	[
-		{ model: 'video-m6', fields: { size: '4K' } },
-		'Size is 4K. video-m6 supports Size 720p or 1080p',
-		'Use 720p or 1080p',
-	],
-	[
-		{ model: 'video-m4', fields: { size: '720P' } },
-		'Size is 720P, a field that video-m4 does not have',
-		'Leave it empty',
-	],
-	[
-		{ model: 'video-m5', fields: { size: '1080P' } },
-		'Size is 1080P, a field that video-m5 does not have',
-		'Leave it empty',
-	],
-	[
-		{ model: 'video-m6', fields: { qualityMode: 'pro' } },
-		'Quality Mode is pro, a field that video-m6 does not have',
-		'Leave it empty',
-	],
-	[
-		{ model: 'video-m3', fields: { generateAudio: 'true' } },
-		'Generate Audio is true, a field that video-m3 does not have',
-		'Leave it empty',
-	],
-	[
 		{ model: 'video-m5', references: references({ video: 1, audio: 1 }) },
 		'References contain 1 audio file. video-m5 supports no audio file',
 		'Remove it',
