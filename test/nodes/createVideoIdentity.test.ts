@@ -154,18 +154,6 @@ describe('the same key with other values', () => {
 		expect(tasks).toStrictEqual(['A wedding']);
 	});
 
-	test('gives the video of the first item with Use Existing Video, within one run, too', async () => {
-		const { outputs } = await create(
-			[
-				{ id: 1, prompt: 'A wedding' },
-				{ id: 1, prompt: 'A sofa' },
-			],
-			{ ...KEYED, useExistingVideo: true },
-		);
-		expect(shownOf(outputs[0])).toStrictEqual(['task-1', 'task-1, reused']);
-		expect(tasks).toStrictEqual(['A wedding']);
-	});
-
 	test('Use Existing Video creates a new one where the existing one has failed', async () => {
 		failures = { 'A wedding': 'The model crashed' };
 		const first = await create([{ id: 1, prompt: 'A wedding' }], KEYED);
@@ -474,22 +462,6 @@ describe('a retry after a kill', () => {
 		},
 	);
 
-	test('does not give an equal item the video of another expression', async () => {
-		await create(items('Storm'), {}, first);
-		const parameters = { prompt: '={{ $json.prompt }} at night' };
-		const { error } = await create(items('Storm'), {}, { ...retry, parameters });
-		expect(error!.message).toMatch(/"Storm at night" .* was the prompt "Storm"/);
-	});
-
-	test('does not give an equal item a video whose text came from another node', async () => {
-		const parameters = { prompt: '={{ $input.all().length }} in {{ $execution.id }}' };
-		await create(items('Storm'), {}, { ...first, parameters });
-		const { error } = await create(items('Storm'), {}, { ...retry, parameters });
-		expect(error!.message).toMatch(
-			/^Prompt is the prompt "1 in 12" .* was the prompt "1 in 11"/,
-		);
-	});
-
 	test('does not give an equal item the video of another file by the name of which it asks', async () => {
 		const withFile = (fileName: string) => ({
 			parameters: { prompt: '=A clip about {{ $binary.data.fileName }}' },
@@ -531,45 +503,9 @@ describe('a retry after a kill', () => {
 		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused', 'task-2, reused', 'task-3']);
 	});
 
-	test('knows equal items by their place first, though their keys are others', async () => {
-		const idempotencyKey = '={{ $execution.id }} {{ $json.id }}';
-		const inOrder = ['1', '2'].map((id) => ({ id, prompt: 'Storm' }));
-		await create(inOrder, { idempotencyKey }, first);
-		const { outputs } = await create(inOrder.toReversed(), { idempotencyKey }, retry);
-		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused', 'task-2, reused']);
-		expect(tasks).toHaveLength(2);
-	});
-
-	test('gives each of several equal items with other keys one video, and creates the others', async () => {
-		const idempotencyKey = '={{ $execution.id }} {{ $itemIndex }}';
-		await create(items('Election', 'Storm', 'Storm'), { idempotencyKey }, first);
-		const { outputs } = await create(
-			items('Storm', 'Election', 'Storm', 'Storm'),
-			{ idempotencyKey },
-			retry,
-		);
-		expect(shownOf(outputs[0])).toStrictEqual([
-			...['task-2, reused', 'task-1, reused', 'task-3, reused', 'task-4'],
-		]);
-	});
-
-	test('knows equal items whose keys have changed places by their keys', async () => {
-		const inOrder = ['1', '2'].map((id) => ({ id, prompt: 'Storm' }));
-		await create(inOrder, KEYED, first);
-		const { outputs } = await create(inOrder.toReversed(), KEYED, retry);
-		expect(shownOf(outputs[0])).toStrictEqual(['task-2, reused', 'task-1, reused']);
-	});
-
 	test('knows an equal item whose key was added since', async () => {
 		await create(items('Storm'), {}, first);
 		const { outputs } = await create(items('Storm'), { idempotencyKey: 'order 1' }, retry);
-		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused']);
-	});
-
-	test('knows an equal item whose key came from another node', async () => {
-		const idempotencyKey = '={{ $input.all().length }} {{ $execution.id }}';
-		await create(items('Storm'), { idempotencyKey }, first);
-		const { outputs } = await create(items('Storm'), { idempotencyKey }, retry);
 		expect(shownOf(outputs[0])).toStrictEqual(['task-1, reused']);
 	});
 

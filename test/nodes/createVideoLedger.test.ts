@@ -930,18 +930,6 @@ describe('Idempotency Key', () => {
 		expect(rowsOf()).toStrictEqual(['b 1 open']);
 	});
 
-	test('the same key in two executions: one video, with other values, too', async () => {
-		await run(['a 1'], KEYED);
-		const { outputs } = await run(['a 2', 'b 1'], KEYED, later('12'));
-		expect(sent()).toStrictEqual(['a 1', 'b 1']);
-		expect(outputs[0]![0]!.json).toMatchObject({
-			task_id: 'task-a 1',
-			reused: true,
-			request: { prompt: 'a 1' },
-		});
-		expect(outputs[0]![1]!.json).not.toHaveProperty('reused');
-	});
-
 	const keyedTask = (more: IDataObject) => {
 		tables.insert(TASK_TABLE, {
 			task_id: 'old',
