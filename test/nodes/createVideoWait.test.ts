@@ -289,18 +289,19 @@ describe('a video that nothing in the workflow waits for', () => {
 	});
 	const next = stubNode('Next', (items) => items);
 	const FOLLOWED: Wires = { Create: [['Wait']] };
+	const STEP = { stepOf: 'Create' };
 	const BEHIND: Wires = { Create: [['Next']], Next: [['Wait']] };
 
-	test.each<[string, INode, Wires, boolean, Partial<EnvironmentOptions>?]>([
-		['nothing follows', next, {}, true],
-		['another node follows', next, { Create: [['Next']] }, true],
-		['Wait for Video is not connected to it', WAIT, {}, true],
-		['Wait for Video is deactivated', { ...WAIT, disabled: true }, FOLLOWED, true],
-		['Wait for Video follows', WAIT, FOLLOWED, false],
-		['Wait for Video follows further on', WAIT, BEHIND, false],
-		['only this step is executed', next, {}, true, { stepOf: 'Create' }],
-		['only this step, and Wait for Video follows', WAIT, FOLLOWED, false, { stepOf: 'Create' }],
-	])('is a hint where %s: %#', async (_where, node, wires, expected, more) => {
+	test.each<[string, INode, Wires, boolean, Partial<EnvironmentOptions>]>([
+		['nothing follows', next, {}, true, {}],
+		['another node follows', next, { Create: [['Next']] }, true, {}],
+		['Wait for Video is not connected to it', WAIT, {}, true, {}],
+		['Wait for Video is deactivated', { ...WAIT, disabled: true }, FOLLOWED, true, {}],
+		['Wait for Video follows', WAIT, FOLLOWED, false, {}],
+		['Wait for Video follows further on', WAIT, BEHIND, false, {}],
+		['only this step is executed', next, {}, true, STEP],
+		['only this step, and Wait for Video follows', WAIT, FOLLOWED, false, STEP],
+	])('is a hint where %s', async (_where, node, wires, expected, more) => {
 		const parameters = { ...parametersOf(), waitUntilFinished: false };
 		const create = packageNode('Create', 'createVideo', { parameters });
 		const { hints } = await runWorkflow([create, node, next], wires, 'Create', {

@@ -307,8 +307,10 @@ async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunR
 		},
 	});
 	const chunks: StructuredChunk[] = [];
+	// "Execute step" runs a part of what is drawn.
+	const canvas = options.stepOf === undefined ? {} : { connections: connections(wires) };
 	const engine = new WorkflowExecute(
-		additionalData(options, chunks) as never,
+		additionalData(options, chunks, canvas) as never,
 		modeOf(drawn),
 		data,
 	);
@@ -436,8 +438,9 @@ function stubType(nodes: readonly (INode & { readonly work?: StubWork })[]): INo
 function additionalData(
 	{ credential, streaming, execution, tables = dataTables(), onChunk }: EnvironmentOptions,
 	chunks: StructuredChunk[],
+	workflowData = {},
 ) {
-	const hooks = new ExecutionLifecycleHooks('manual', '1', {} as never);
+	const hooks = new ExecutionLifecycleHooks('manual', '1', workflowData as never);
 	hooks.addHandler('sendChunk', (chunk) => {
 		chunks.push(chunk);
 		onChunk?.(chunk);
