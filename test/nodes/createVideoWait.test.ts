@@ -300,7 +300,8 @@ describe('a video that nothing in the workflow waits for', () => {
 		['Wait for Video follows', WAIT, FOLLOWED, false, {}],
 		['Wait for Video follows further on', WAIT, BEHIND, false, {}],
 		['only this step is executed', next, {}, true, STEP],
-		['only this step, and Wait for Video follows', WAIT, FOLLOWED, false, STEP],
+		// The step runs without what follows: that may wait.
+		['only this step, and a node follows', next, { Create: [['Next']] }, false, STEP],
 	])('is a hint where %s', async (_where, node, wires, expected, more) => {
 		const parameters = { ...parametersOf(), waitUntilFinished: false };
 		const create = packageNode('Create', 'createVideo', { parameters });

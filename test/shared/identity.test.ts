@@ -50,6 +50,12 @@ test.each<[string, string, string, string[]]>([
 		['a@0.1#k', 'a@0.0#l'],
 	],
 	['a key that is new each time', 'a@0.0#k2', 'a@0.0#k1', ['a@0.0#k1']],
+	[
+		'equal items with other keys keep their places',
+		'a@0.1#k3 a@0.0#k4',
+		'a@0.0#k1 a@0.1#k2',
+		['a@0.1#k2', 'a@0.0#k1'],
+	],
 	['the same key and another text', 'x@0.0#k', 'a@0.0#k', ['refused by a@0.0#k']],
 ])('%s', (_name, asked, earlier, expected) => {
 	expect(matched(asked, earlier)).toStrictEqual(expected);
