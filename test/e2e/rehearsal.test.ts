@@ -1,4 +1,4 @@
-// @seconds 40
+// @seconds 28
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,11 +13,6 @@ import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 /** What a person reads of a workflow in the first line, and in that of a kill if it is told apart. */
 const VERDICTS = {
 	Schedule: ['✓ Nothing is lost.', '✓ Nothing is lost.'],
-	'Nothing of ours': ['  Nothing of this package to rehearse.'],
-	'A loop until a service is done': [
-		'? Not judged. "Ask" runs again and again. It gives {}: pin data to it.',
-		'? Not judged: the normal night fails.',
-	],
 	'Hostile: a spelled name': ['✓ Nothing is lost.', '✓ Nothing is lost.'],
 	'Hostile: a workflow in a node': ['✓ Nothing is lost.', '✓ Nothing is lost.'],
 } as const;
