@@ -32,14 +32,13 @@ export const COMPATIBILITY_ROWS: readonly CompatibilityRow[] = [
 	{ what: 'Create Video', node: 'CreateVideo', file: 'createVideo.test.ts' },
 	{ what: 'Wait for Video, suspended', node: 'WaitForVideo', file: 'waitForVideo.test.ts' },
 	...[
-		{ what: 'sub-workflows', file: 'ledgerCalls.test.ts' },
+		{ what: 'sub-workflows, and a node that waits', file: 'ledgerCalls.test.ts' },
 		{ what: 'stops and time limits', file: 'ledgerStops.test.ts' },
 		{ what: 'kills', file: 'ledgerKills.test.ts' },
 	].map(({ what, file }) => ({ what: `Ledger, ${what}`, file })),
 	{ what: 'Idempotency keys and limits, in queue mode', file: 'queueMode.test.ts' },
 	{ what: 'Memory', file: 'memory.test.ts' },
 	{ what: 'Collecting videos', file: 'collectVideos.test.ts' },
-	{ what: 'Create Video that waits', file: 'createVideoWait.test.ts' },
 	{ what: 'Batch and chat examples, credential', file: 'demo.test.ts' },
 ];
 

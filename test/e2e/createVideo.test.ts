@@ -3,7 +3,7 @@ import axios from 'axios';
 
 import { failureOf, outputItems } from '../../lab/n8n/execution';
 import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
-import { node, workflow } from './support/buildWorkflow';
+import { drawn, node, withSubNodes, workflow } from './support/buildWorkflow';
 import { createAtOnce, keyedWorkflow } from './support/keyedVideos';
 import { LEDGER } from './support/ledger';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
@@ -157,4 +157,42 @@ it(
 		expect(rows).toMatchObject([{ task_id: task!.id, status: 'open' }]);
 	},
 	2 * RUN_LIMIT_MS,
+);
+
+it(
+	'as the only tool of an AI Agent it waits, and gives the model the address of the video',
+	async () => {
+		const agent = node('AI Agent', '@n8n/n8n-nodes-langchain.agent', 3.1, {
+			parameters: { promptType: 'define', text: 'Make a video of a lighthouse' },
+		});
+		const model = node('Model', 'n8n-nodes-agent-video.agentVideoChatModel', 1, {
+			credential: 'Emulator',
+			parameters: { model: { __rl: true, mode: 'id', value: 'chat-m1' } },
+		});
+		const tool = node('Create Video', 'n8n-nodes-agent-video.createVideoTool', 1, {
+			credential: 'Emulator',
+			parameters: {
+				prompt: "={{ $fromAI('prompt', `What the video shows`, 'string') }}",
+				waitUntilFinished: true,
+			},
+		});
+		const base = drawn('Agent', [start, agent], { Start: [['AI Agent']] });
+		const asking = withSubNodes(base, 'AI Agent', [
+			[model, 'ai_languageModel'],
+			[tool, 'ai_tool'],
+		]);
+		const ref = await session.client.importWorkflow(asking);
+		const execution = await session.client.waitForExecution(
+			await session.client.run(ref, 'Start'),
+		);
+		expect(failureOf(execution)).toBe('');
+		const chats = session.emulator.journal.of('/v1/chat/completions').map(({ body }) => body);
+		const { messages } = chats.at(-1) as { messages: { role: string; content: string }[] };
+		const results = messages.filter(({ role }) => role === 'tool');
+		expect(results.map(({ content }) => JSON.parse(content) as unknown)).toMatchObject([
+			[{ status: 'completed', video_url: expect.stringContaining('.mp4') as string }],
+		]);
+		expect(session.emulator.journal.of(PATH)).toHaveLength(1);
+	},
+	RUN_LIMIT_MS,
 );

@@ -1,18 +1,21 @@
-// @seconds 30
+// @seconds 40
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
-import { outputItems, type Execution } from '../../lab/n8n/execution';
+import { binaryOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import type { ListedExecution, N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { Running } from '../../lab/services/Running';
+import { workflow } from './support/buildWorkflow';
 import {
 	callingWorkflow,
 	compareBooks,
 	CREATIONS,
 	IN_ORDER,
 	ledgerRows,
+	POLLS,
 	unanswered,
 	until,
 	VIDEOS,
+	videosWorkflow,
 } from './support/ledger';
 import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restartableN8n';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
@@ -137,3 +140,70 @@ it(
 	},
 	RUN_LIMIT_MS,
 );
+
+describe('a node that waits itself', () => {
+	const FILES = '/cdn/';
+
+	/** Starts such a workflow; returns the ID of its execution. */
+	async function beginWaiting(): Promise<string> {
+		const [start, shots, create] = videosWorkflow(key).nodes;
+		const parameters = { ...create!.parameters, waitUntilFinished: true };
+		const drawn = workflow(key, [start!, shots!, { ...create!, parameters }]);
+		const ref = await client.importWorkflow(drawn);
+		await client.activate(ref);
+		emulator.journal.clear();
+		await postWebhook(`${n8n.url}/webhook/${key}`, { key });
+		const [newest] = await client.executions(ref);
+		return newest!.id;
+	}
+
+	/** Expects a file of each video, and that each was created once. */
+	async function expectFiles(execution: Execution): Promise<void> {
+		const items = outputItems(execution, 'Create Video');
+		expect(items.map(({ json }) => json['status'])).toStrictEqual(
+			Array(VIDEOS).fill('completed'),
+		);
+		for (const item of items)
+			expect((await client.download(binaryOf(item, 'data'))).length).toBeGreaterThan(1_000);
+		expect(await compareBooks(emulator, client, key)).toStrictEqual(IN_ORDER);
+		expect(await ledgerRows(client, key)).toMatchObject(
+			Array(VIDEOS).fill({ status: 'done', finished_at: expect.any(String) as string }),
+		);
+	}
+
+	it(
+		'is killed while it downloads: the retry creates no video, and has all files',
+		async () => {
+			// The first two requests of this kind are answered.
+			emulator.faults.add({ kind: 'holdBody', path: FILES, skip: 2, count: 99 });
+			const id = await beginWaiting();
+			const files = () =>
+				emulator.journal.entries.filter(({ path }) => path.startsWith(FILES));
+			await until(() => files().length > 2);
+			await n8n.kill();
+			emulator.faults.clear();
+			await n8n.start();
+			expect((await client.waitForExecution(id)).status).toBe('crashed');
+			emulator.journal.clear();
+			const execution = await retry({ id });
+			expect(emulator.journal.of(CREATIONS)).toHaveLength(0);
+			await expectFiles(execution);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		"goes on with the same videos after n8n's Stop and Retry",
+		async () => {
+			emulator.faults.add({ kind: 'holdBody', path: POLLS, count: 99 });
+			const id = await beginWaiting();
+			await until(() => emulator.journal.of(POLLS).length > 1);
+			await client.stop(id);
+			expect((await client.waitForExecution(id)).status).toBe('canceled');
+			emulator.faults.clear();
+			// n8n leaves the error of the stop in the retry, whose node succeeds.
+			await expectFiles(await retry({ id }));
+		},
+		RUN_LIMIT_MS,
+	);
+});
