@@ -80,19 +80,10 @@ describe.each(Object.entries(CONTAINERS))('%s', (_name, [type, extension, head])
 /** The first bytes of files that are no videos, and of one that nothing is known of. */
 const NO_VIDEOS: Record<string, string> = {
 	'7z': '7z\xbc\xaf\x27\x1c\0\x04',
-	RAR: 'Rar!\x1a\x07\x01\0',
-	XZ: '\xfd7zXZ\0\0\x04',
-	bzip2: 'BZh91AY&SY\x9f\x01',
-	Zstandard: '\x28\xb5\x2f\xfd\x04\x58\x31\0',
-	'JPEG XL': '\xff\x0a\xfa\x1f\x01\x91\x08\x06',
 	'JPEG XL in a box': '\0\0\0\x0cJXL \x0d\x0a\x87\x0a',
 	'JPEG 2000': '\0\0\0\x0cjP  \x0d\x0a\x87\x0a\0\0\0\x14ftypjp2 ',
 	ICO: '\0\0\x01\0\x01\0\x10\x10\0\0\x01\0',
-	PSD: '8BPS\0\x01\0\0\0\0\0\0\0\x03',
-	'a program of Windows': 'MZ\x90\0\x03\0\0\0',
 	'a program of Linux': '\x7fELF\x02\x01\x01\0',
-	WebAssembly: '\0asm\x01\0\0\0',
-	SQLite: 'SQLite format 3\0\x10\0\x01\x01',
 	zeros: '\0'.repeat(5_000),
 	'an error with a control character': 'Access denied\x01',
 };
