@@ -1,4 +1,4 @@
-// @seconds 36
+// @seconds 20
 import axios from 'axios';
 import type { Browser } from 'playwright-core';
 

@@ -1,4 +1,4 @@
-// @seconds 110
+// @seconds 100
 import type { INode } from 'n8n-workflow';
 
 import { binaryOf, failureOf, outputItems, type Execution } from '../../lab/n8n/execution';

@@ -1,4 +1,4 @@
-// @seconds 80
+// @seconds 60
 
 import { failureOf, outputItems } from '../../lab/n8n/execution';
 import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';

@@ -1,4 +1,4 @@
-// @seconds 35
+// @seconds 20
 import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 
