@@ -19,8 +19,10 @@ export interface Ending {
 	readonly takesMs: readonly [number, number];
 }
 
-/** A cell of the matrix: how the operation ends, or why the combination is skipped. */
-export type Cell = Ending | { readonly skipped: string };
+/** The fault is none for the operation. */
+export const NONE = 'none';
+/** A cell of the matrix. */
+type Cell = Ending | typeof NONE;
 
 type Row = Readonly<Record<OperationId, Cell>>;
 type More = Partial<Pick<Ending, 'status' | 'requests' | 'keeps' | 'takesMs' | 'reason'>>;
@@ -44,7 +46,6 @@ const outcomeUnknown = (message: string, more: More = {}): Ending =>
 		...more,
 		keeps: ['"outcome_unknown":true', ...(more.keeps ?? [])],
 	});
-const skipped = (reason: string): Cell => ({ skipped: reason });
 
 /** A failed poll is repeated, so the video arrives. */
 const ARRIVES = well({ requests: 3, takesMs: WAITED });
@@ -77,8 +78,9 @@ function byForm(
 
 /** A streaming Super Assistant reports its session before its text, so the error has both. */
 function withSession(cell: Cell): Cell {
-	const hasText = 'keeps' in cell && cell.keeps.includes('Half');
-	return hasText ? { ...cell, keeps: [...cell.keeps, 'session-1'] } : cell;
+	return cell !== NONE && cell.keeps.includes('Half')
+		? { ...cell, keeps: [...cell.keeps, 'session-1'] }
+		: cell;
 }
 
 const HALF = { keeps: ['Half'] };
@@ -141,20 +143,18 @@ const STRANGE = 'Unexpected response: this is not the Agent Video API';
 const EMPTY = 'Empty response from the service';
 const LOGIN = { keeps: ['Log in first'] };
 const NO_PAGE = badly(FAILURE.notFound, { status: 404, ...LOGIN });
-const NO_STREAM = skipped('the response is not a stream');
-const NO_CONTENT = skipped('the response has no content');
 const STREAM_WELL = byForm(
-	{ streamed: well(), whole: NO_STREAM },
-	{ createVideo: NO_STREAM, waitForVideo: NO_STREAM },
+	{ streamed: well(), whole: NONE },
+	{ createVideo: NONE, waitForVideo: NONE },
 );
 const ERROR_IN_REPLY = byForm(
 	{
 		streamed: badly('The service reported an error during the reply', {
 			keeps: [...HALF.keeps, ...OWN_WORDS.keeps],
 		}),
-		whole: NO_STREAM,
+		whole: NONE,
 	},
-	{ createVideo: NO_STREAM, waitForVideo: NO_STREAM },
+	{ createVideo: NONE, waitForVideo: NONE },
 );
 /** After 429 without Retry-After. */
 const AFTER_LIMIT = well({ requests: 2, takesMs: [10_000, 15_000] });
@@ -224,7 +224,7 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	}),
 	cutJson: byForm(
 		{
-			streamed: skipped('the response is a stream: see truncated SSE'),
+			streamed: NONE,
 			whole: badly(BROKEN_JSON, { keeps: ['Half'] }),
 		},
 		{ createVideo: outcomeUnknown(BROKEN_JSON, { keeps: ['task-1'] }) },
@@ -232,20 +232,20 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	cutSse: byForm(
 		{
 			streamed: badly('The stream ended before the reply was complete', HALF),
-			whole: NO_STREAM,
+			whole: NONE,
 		},
-		{ createVideo: NO_STREAM, waitForVideo: NO_STREAM },
+		{ createVideo: NONE, waitForVideo: NONE },
 	),
 	errorEvent: ERROR_IN_REPLY,
 	namedErrorEvent: ERROR_IN_REPLY,
 	errorFirst: row(AFTER_LIMIT, {
-		createVideo: skipped('only the rows of chat have errors with status 200'),
-		waitForVideo: skipped('only the rows of chat have errors with status 200'),
+		createVideo: NONE,
+		waitForVideo: NONE,
 	}),
 	emptyEvents: STREAM_WELL,
 	contentParts: row(well({ keeps: ['https://cdn.example.com/picture'] }), {
-		createVideo: NO_CONTENT,
-		waitForVideo: NO_CONTENT,
+		createVideo: NONE,
+		waitForVideo: NONE,
 	}),
 	cutDone: STREAM_WELL,
 	resetAtEnd: STREAM_WELL,
@@ -302,7 +302,7 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	}),
 	status406: errorStatusRow(406, FAILURE.noCredit),
 	status409: errorStatusRow(409, FAILURE.moderated),
-	html404: row(skipped('nothing but a poll is repeated after a 404'), { waitForVideo: ARRIVES }),
+	html404: row(NONE, { waitForVideo: ARRIVES }),
 	html404Always: row(NO_PAGE, { waitForVideo: { ...NO_PAGE, ...LASTING } }),
 	redirect302: redirected(302),
 	redirect307: redirected(307),
@@ -325,8 +325,8 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	),
 	duplicate: byForm(
 		// A duplicate chunk without an id cannot be told from a repeated word; its usage counts once.
-		{ streamed: well({ keeps: ['Half', ' and whole'] }), whole: NO_STREAM },
-		{ createVideo: NO_STREAM, waitForVideo: NO_STREAM },
+		{ streamed: well({ keeps: ['Half', ' and whole'] }), whole: NONE },
+		{ createVideo: NONE, waitForVideo: NONE },
 	),
 	unknownStatus: row(well(), {
 		createVideo: well({ keeps: ['dreaming'] }),

@@ -63,13 +63,9 @@ export function drip(exchange: Exchange, piece: string | Buffer): void {
 	next();
 }
 
-/** Sends these bytes in place of an HTTP response, then closes the connection unless `isOpen`. */
-export function raw({ response, time }: Exchange, bytes: string | Buffer, isOpen = false): void {
-	const { socket } = response;
-	if (isOpen) {
-		time.hold(socket!);
-		socket!.write(bytes);
-	} else socket!.end(bytes);
+/** Sends these bytes in place of an HTTP response, then closes the connection. */
+export function raw({ response }: Exchange, bytes: string | Buffer): void {
+	response.socket!.end(bytes);
 }
 
 /** Sends the valid response with these bytes of its body and these headers. */

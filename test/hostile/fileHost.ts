@@ -63,9 +63,7 @@ const redirect = (title: string, target: (hosts: Hosts, path: string) => string)
 	title: `redirect to ${title}`,
 	ends: 'badly',
 	act: ({ response, request, hosts }) => {
-		// Node rejects other characters in a header: their bytes are sent.
-		const location = Buffer.from(target(hosts!, request.path)).toString('latin1');
-		response.writeHead(302, { location }).end();
+		response.writeHead(302, { location: target(hosts!, request.path) }).end();
 	},
 });
 
@@ -80,38 +78,15 @@ const linked = (title: string, link: (hosts: Hosts) => string): FileAttack => ({
 /** Hosts that lead to this machine, by the kind of their name. */
 const INSIDE: Readonly<Record<string, string>> = {
 	'an address of this machine': '127.0.0.1',
-	'another address of this machine': '127.1.2.3',
-	localhost: 'localhost',
-	'localhost.localdomain': 'localhost.localdomain',
 	'a service of the cluster': 'vault.default.svc',
-	'a name of the company': 'vault.corp',
-	'a name of the home network': 'router.home.arpa',
 	'a number': '2130706433',
 	'octal numbers': '0177.0.0.1',
-	'a hexadecimal number': '0x7f000001',
-	'an octal number': '017700000001',
-	'hexadecimal and short': '0x7F.1',
-	'an address with a dot at its end': '127.0.0.1.',
-	'a name with a dot at its end': 'localhost.',
 	'a name with two dots at its end': 'localhost..',
-	'a name with two dots in it': 'localhost..example.com',
-	'an address with two dots at its end': '127.0.0.1..',
-	'a name in capitals': 'LOCALHOST',
 	'full-width letters': '\uff4c\uff4f\uff43\uff41\uff4c\uff48\uff4f\uff53\uff54',
-	'digits in circles': '\u2460\u2461\u2466.\u24ea.\u24ea.\u2460',
 	'percent-encoded letters': '%6c%6f%63%61%6c%68%6f%73%74',
 	'metadata of a cloud': '169.254.169.254',
-	'addresses of a carrier': '100.64.0.1',
-	'IPv4 in IPv6 in hexadecimal': '[::ffff:7f00:1]',
-	'IPv4 in old IPv6': '[::127.0.0.1]',
-	'IPv4 in 6to4': '[2002:7f00:1::]',
-	'IPv6 of a link': '[fe80::1]',
-	'no IPv6 address': '[::]',
 	'a user before an address': 'user:pass@127.0.0.1',
-	'IPv6 loopback': '[::1]',
-	'IPv4 in IPv6': '[::ffff:127.0.0.1]',
 	'IPv4 in IPv6 for NAT64': '[64:ff9b::7f00:1]',
-	'no address': '0.0.0.0',
 	'a public name of this machine': 'inside.example.net',
 	'a name with a public and a private address': 'mixed.example.net',
 	'a name of IPv4 in IPv6': 'mapped.example.net',
@@ -119,15 +94,7 @@ const INSIDE: Readonly<Record<string, string>> = {
 
 const rebinding = (fileUrl: string) => fileUrl.replace('cdn.example.com', 'rebind.example.net');
 
-const SCHEMES = [
-	'file:///etc/passwd',
-	'ftp://cdn.example.com/a.mp4',
-	'gopher://cdn.example.com/',
-	'javascript:alert(1)',
-	'//',
-	'http://',
-	'http://a b/',
-];
+const SCHEMES = ['file:///etc/passwd', 'javascript:alert(1)', '//'];
 
 const BOMB = gzipSync(Buffer.concat([FILE, Buffer.alloc(200 * MEGABYTE)]), { level: 9 });
 const OPTION = { maximumFileSize: 1 };
@@ -135,51 +102,32 @@ const ODD_NAMES: Readonly<Record<string, string>> = {
 	'path traversal': '..%2f..%2f..%2fetc%2fpasswd',
 	'a backslash': '..%5c..%5cwindows%5cwin.ini',
 	'bidirectional controls': 'film%E2%80%AE%E2%81%A6gpj.exe',
-	'NUL and line breaks': 'film%00%0d%0a.mp4',
 	'five thousand characters': 'a'.repeat(5_000),
-	'broken percent encoding': '%E0%A4%A.mp4',
 };
 
 /** Every attack of the file host and of the one who names its files, one per row. */
 export const FILE_ATTACKS: readonly FileAttack[] = [
-	...Object.entries(INSIDE).flatMap(([title, host]) => [
+	...Object.entries(INSIDE).map(([title, host]) =>
 		linked(title, ({ insidePort }) => `http://${host}:${insidePort}/secret.mp4`),
-		redirect(title, ({ insidePort }) => `http://${host}:${insidePort}/secret.mp4`),
-	]),
+	),
+	...Object.entries(INSIDE)
+		.slice(-4)
+		.map(([title, host]) =>
+			redirect(title, ({ insidePort }) => `http://${host}:${insidePort}/secret.mp4`),
+		),
 	linked(
 		'credentials in the address',
 		({ insidePort }) => `http://cdn.example.com@127.0.0.1:${insidePort}/a.mp4`,
 	),
 	...SCHEMES.map((url) => linked(url, () => url)),
-	...SCHEMES.slice(0, 4).map((url) => redirect(url, () => url)),
+	...SCHEMES.slice(0, 2).map((url) => redirect(url, () => url)),
 	{ ...redirect('itself', ({ fileUrl }, path) => `${fileUrl}${path}`), maxRequests: 30 },
-	{
-		...redirect('ever longer addresses', ({ fileUrl }, path) => `${fileUrl}${path}a`),
-		maxRequests: 30,
-	},
-	{
-		...redirect(
-			'an address of one megabyte',
-			({ fileUrl }) => `${fileUrl}/${'a'.repeat(12_000)}`,
-		),
-		maxRequests: 30,
-	},
 
 	{
 		title: 'a link to a name whose second answer is private',
 		links: ({ fileUrl }) => [`${rebinding(fileUrl)}/film.mp4`],
 		act: (exchange) => {
 			whole(exchange);
-		},
-		ends: 'well',
-	},
-	{
-		title: 'redirect to a name whose second answer is private',
-		act: (exchange) => {
-			const { response, index, hosts } = exchange;
-			const location = `${rebinding(hosts!.fileUrl)}/film.mp4`;
-			if (index === 0) response.writeHead(302, { location }).end();
-			else whole(exchange);
 		},
 		ends: 'well',
 	},
@@ -202,13 +150,6 @@ export const FILE_ATTACKS: readonly FileAttack[] = [
 		}),
 	},
 	{
-		title: 'a new version at each request',
-		act: (exchange) => {
-			half(exchange, { etag: `"${exchange.index}"` });
-		},
-		ends: 'badly',
-	},
-	{
 		title: 'half of the file, every time',
 		act: (exchange) => {
 			half(exchange);
@@ -223,13 +164,6 @@ export const FILE_ATTACKS: readonly FileAttack[] = [
 				'content-range': `bytes ${HALF}-${FILE.length - 1}/${FILE.length}`,
 			};
 			response.writeHead(206, headers).end(FILE.subarray(HALF));
-		}),
-		ends: 'badly',
-	},
-	{
-		title: 'a 416 in mid-download',
-		act: afterHalf((exchange) => {
-			reject(exchange, 416, {});
 		}),
 		ends: 'badly',
 	},
@@ -251,21 +185,6 @@ export const FILE_ATTACKS: readonly FileAttack[] = [
 			exchange.response.writeHead(200, { 'content-type': 'video/mp4' });
 			exchange.response.write(FILE);
 			drip(exchange, Buffer.alloc(9));
-		},
-		ends: 'badly',
-		maxMinutes: 90,
-	},
-	{
-		title: 'endless slow headers',
-		act: (exchange) => {
-			const { response, time } = exchange;
-			raw(exchange, 'HTTP/1.1 200 OK\r\nx-dots: ', true);
-			const next = () => {
-				if (response.socket?.destroyed !== false || time.passedMs() > 6 * 3_600_000) return;
-				response.socket.write('.');
-				setTimeout(next, 20_000);
-			};
-			next();
 		},
 		ends: 'badly',
 		maxMinutes: 90,
@@ -297,60 +216,11 @@ export const FILE_ATTACKS: readonly FileAttack[] = [
 		ends: 'badly',
 	},
 	{
-		title: 'broken gzip',
-		act: (exchange) => {
-			whole(exchange, { 'content-encoding': 'gzip' });
-		},
-		ends: 'badly',
-		maxRequests: 8,
-		maxMinutes: 0.1,
-	},
-	{
 		title: 'truncated gzip',
 		act: (exchange) => {
 			whole(exchange, { 'content-encoding': 'gzip' }, gzipSync(FILE).subarray(0, 90));
 		},
 		// n8n's HTTP client decompresses it, and takes what has come for the whole file.
-		ends: 'badly',
-	},
-	{
-		title: 'gzip in chunks without an end',
-		act: ({ response }) => {
-			response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'video/mp4' });
-			response.write(gzipSync(FILE).subarray(0, 90), () => response.socket?.destroySoon());
-		},
-		ends: 'badly',
-	},
-	{
-		title: 'gzip that is shorter than its Content-Length',
-		act: ({ response }) => {
-			const body = gzipSync(FILE);
-			response.writeHead(200, {
-				'content-encoding': 'gzip',
-				'content-type': 'video/mp4',
-				'content-length': body.length,
-			});
-			response.write(body.subarray(0, 90), () => response.socket?.destroySoon());
-		},
-		ends: 'badly',
-	},
-	{
-		title: 'Content-Length above the file',
-		act: (exchange) => {
-			const { response } = exchange;
-			response.writeHead(200, {
-				'content-length': FILE.length + 9,
-				'content-type': 'video/mp4',
-			});
-			response.write(FILE, () => response.socket?.destroySoon());
-		},
-		ends: 'badly',
-	},
-	{
-		title: 'a chunk size that is none',
-		act: (exchange) => {
-			raw(exchange, 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nab\r\n');
-		},
 		ends: 'badly',
 	},
 	{
@@ -361,23 +231,9 @@ export const FILE_ATTACKS: readonly FileAttack[] = [
 		ends: 'badly',
 	},
 	{
-		title: 'headers of one megabyte',
-		act: (exchange) => {
-			raw(exchange, `HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(MEGABYTE)}\r\n\r\n`);
-		},
-		ends: 'badly',
-	},
-	{
 		title: 'a page as a video',
 		act: (exchange) => {
 			whole(exchange, {}, Buffer.from('<!doctype html><script>alert(1)</script>'));
-		},
-		ends: 'badly',
-	},
-	{
-		title: 'one megabyte of < as a video',
-		act: (exchange) => {
-			whole(exchange, {}, Buffer.from('<'.repeat(MEGABYTE)));
 		},
 		ends: 'badly',
 	},
@@ -419,13 +275,6 @@ export const FILE_ATTACKS: readonly FileAttack[] = [
 		},
 		ends: 'badly',
 	},
-	{
-		title: 'a connection that is reset',
-		act: ({ response }) => {
-			response.socket?.resetAndDestroy();
-		},
-		ends: 'badly',
-	},
 
 	{
 		title: 'three thousand links',
@@ -439,33 +288,10 @@ export const FILE_ATTACKS: readonly FileAttack[] = [
 		maxKilobytes: 3_000,
 	},
 	{
-		title: 'a hundred dead links',
-		chatsOnly: true,
-		links: ({ fileUrl }) =>
-			Array.from({ length: 100 }, (_, index) => `${fileUrl}/${index}.mp4`),
-		act: (exchange) => {
-			reject(exchange, 503, {});
-		},
-		ends: 'badly',
-		maxRequests: 100,
-		maxMinutes: 3,
-	},
-	{
 		title: '300 kB of links without spaces',
 		chatsOnly: true,
 		text: () => 'http://a/….x'.repeat(23_000),
 		maxKilobytes: 5_000,
-	},
-	{
-		title: '64 kB of beginnings of pictures',
-		chatsOnly: true,
-		text: () => '![!['.repeat(16_000),
-	},
-	{
-		title: 'one megabyte of parentheses in a link',
-		chatsOnly: true,
-		text: ({ fileUrl }) => `[a](${fileUrl}/${'('.repeat(MEGABYTE)}`,
-		maxKilobytes: 6_000,
 	},
 	{
 		title: 'a data: URL that cannot be decoded',

@@ -4,19 +4,15 @@ import { reply } from '../faults/answers';
 import type { Circumstances, Outcome } from '../faults/operations';
 import { runNode } from '../support/engine';
 
-/** A node that downloads files, or the reason why it does not. */
-export type FileOperation = {
+/** A node that downloads files. */
+export interface FileOperation {
 	readonly title: string;
-} & (
-	| { readonly downloadsNothing: string }
-	| {
-			/** Requests to the service for another URL of a file, which cost nothing. */
-			readonly freePolls?: number;
-			/** The body with which the service names the files. */
-			answer(links: readonly string[], text?: string): object;
-			run(circumstances: Circumstances, options: IDataObject): Promise<Outcome>;
-	  }
-);
+	/** Requests to the service for another URL of a file, which cost nothing. */
+	readonly freePolls?: number;
+	/** The body with which the service names the files. */
+	answer(links: readonly string[], text?: string): object;
+	run(circumstances: Circumstances, options: IDataObject): Promise<Outcome>;
+}
 
 const chat = (title: string, node: string, parameters: IDataObject): FileOperation => ({
 	title,
@@ -35,12 +31,7 @@ const chat = (title: string, node: string, parameters: IDataObject): FileOperati
 	},
 });
 
-const downloadsNothing = (title: string): FileOperation => ({
-	title,
-	downloadsNothing: 'the node downloads nothing',
-});
-
-/** Every node, one per column. */
+/** Every node that downloads files. */
 export const FILE_OPERATIONS: readonly FileOperation[] = [
 	{
 		title: 'Wait for Video',
@@ -58,6 +49,4 @@ export const FILE_OPERATIONS: readonly FileOperation[] = [
 	chat('Chat Completion', 'chatCompletion', { prompt: 'Show me' }),
 	chat('Agent with Tools', 'functionCallingAgent', { prompt: 'Show me' }),
 	chat('Super Assistant', 'superAssistant', { appCode: 'app', message: 'Show me' }),
-	downloadsNothing('Create Video'),
-	downloadsNothing('Chat Model'),
 ];

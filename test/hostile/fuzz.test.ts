@@ -10,7 +10,7 @@ import { READERS } from './readers';
 import { HOSTILE_TEXTS } from './texts';
 
 const SEED = 20_260_101;
-const RUNS = thorough(1_500, 10_000);
+const RUNS = thorough(400, 10_000);
 /** Longest text of a case, in characters. */
 const MAX_CHARACTERS = 4_000;
 /** What all cases of a reader may leave in memory, in bytes. */

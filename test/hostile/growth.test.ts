@@ -6,7 +6,7 @@ import { outsideFunctions } from './outsideFunctions';
 import { READERS, WITHOUT_ROW, type Reader } from './readers';
 
 /** Characters of the longest text: enough for quadratic work to take seconds, and for linear work to take milliseconds. */
-const LENGTH = thorough(2 ** 18, 2 ** 20);
+const LENGTH = thorough(2 ** 17, 2 ** 20);
 /** How much more a hostile text may cost than an ordinary one of the same length; a short ordinary one is hard to measure. */
 const MAX_RATIO = thorough(100, 50);
 /**

@@ -205,12 +205,3 @@ export function isWell({ gives }: Pick<Operation, 'gives'>, { status, items }: O
 		gives.every((each) => text.includes(each))
 	);
 }
-
-/** The result of a cell for the table: an HTTP status, a reason, or a word. */
-export function resultOf(operation: Pick<Operation, 'gives'>, { outcome }: Seen): string {
-	if (isWell(operation, outcome)) return 'works';
-	const { error, items } = outcome;
-	const reason = items.map(({ json }) => json['reason']).find((each) => each !== undefined);
-	const known = error?.httpCode ?? reason;
-	return typeof known === 'string' && known !== '' ? known : 'error';
-}
