@@ -8,47 +8,8 @@ beforeAll(async () => {
 afterAll(() => Promise.all([service.stop(), minimal.stop()]));
 
 const SUM = { messages: [user('What is 2 + 2?')], model: 'chat-m2' };
-const USAGE = { prompt_tokens: 8, completion_tokens: 7, total_tokens: 15 };
 
 describe('2.4 non-streamed chat response', () => {
-	it('2.4 has the envelope of the third-party schema', async () => {
-		const { body, headers } = await service.chat(SUM);
-		expect(headers.get('content-type')).toMatch(/^application\/json/);
-		expect(body).toEqual({
-			id: expect.stringMatching(/^chatcmpl-\w{24}$/) as string,
-			object: 'chat.completion',
-			created: Date.UTC(2026, 0, 1) / 1000,
-			model: 'chat-m2',
-			trace_id: expect.stringMatching(/^trace-\w{24}$/) as string,
-			choices: [
-				{
-					index: 0,
-					message: { role: 'assistant', content: '2 + 2 = 4', refusal: null },
-					logprobs: null,
-					finish_reason: 'stop',
-				},
-			],
-			usage: USAGE,
-		});
-	});
-
-	it('2.4 has the specified fields only with the minimal setting', async () => {
-		expect((await minimal.chat(SUM)).body).toEqual({
-			choices: [{ index: 0, message: { role: 'assistant', content: '2 + 2 = 4' } }],
-			usage: USAGE,
-		});
-		const thinking = await minimal.chat({ ...SUM, model: 'chat-m1' });
-		expect(thinking.body.choices[0]).toEqual({
-			index: 0,
-			message: {
-				role: 'assistant',
-				content: '2 + 2 = 4',
-				reasoning_content: expect.stringContaining('2 + 2') as string,
-			},
-			finish_reason: 'stop',
-		});
-	});
-
 	it('2.4 usage includes the setting, the history, the retrieved knowledge and the question', async () => {
 		const promptTokens = async (more: Json) =>
 			(await service.chat({ ...SUM, ...more })).body.usage.prompt_tokens;
@@ -64,16 +25,6 @@ describe('2.4 non-streamed chat response', () => {
 			expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens);
 		}
 	});
-
-	it('2.4 a super assistant returns envelope and session even with the minimal setting', async () => {
-		const { body } = await minimal.chat({
-			messages: [user('Hello')],
-			app_code: 'demo-assistant',
-		});
-		expect(Object.keys(body).sort()).toEqual(
-			['choices', 'created', 'id', 'model', 'object', 'session_id', 'usage'].sort(),
-		);
-	});
 });
 
 describe('2.6 extra fields', () => {
@@ -87,12 +38,6 @@ describe('2.6 extra fields', () => {
 		expect(hit.knowledge_base).toEqual({ search_hit: true, first_similarity: 1 });
 		expect(hit.choices[0]!.message.content).toMatch(/^Use the aspect ratio 16:9 for landscape/);
 		expect(miss.knowledge_base).toEqual({ search_hit: false, first_similarity: 0 });
-	});
-
-	it('2.6 suggested_questions recommends three other questions', async () => {
-		const { suggested_questions } = (await ask('What makes a good video prompt?')).body;
-		expect(suggested_questions).toHaveLength(3);
-		expect(suggested_questions).not.toContain('What makes a good video prompt?');
 	});
 
 	it('2.6 agent describes the plugin, and the generated file can be downloaded', async () => {

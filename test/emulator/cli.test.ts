@@ -62,25 +62,6 @@ describe('command line', () => {
 		);
 	});
 
-	it('logs nothing with --quiet, and supports --virtual-clock and --minimal', async () => {
-		const emulator = run('--port', '0', '--quiet', '--virtual-clock', '--minimal');
-		const port = portOf(await emulator.until('Listening on '));
-		const url = `http://127.0.0.1:${port}`;
-		const clock = await (await fetch(`${url}/__emulator/clock`)).json();
-		const answer = await fetch(`${url}/v1/chat/completions`, {
-			method: 'POST',
-			headers: { 'content-type': 'application/json', authorization: 'Bearer demo-key' },
-			body: JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }] }),
-		});
-		const body = await answer.json();
-		emulator.stop('SIGINT');
-		const { code, out } = await emulator.ended;
-
-		expect(clock).toEqual({ nowMs: Date.UTC(2026, 0, 1) });
-		expect(Object.keys(body as object)).toEqual(['choices', 'usage']);
-		expect([code, out]).toEqual([0, `Listening on ${url}\n`]);
-	});
-
 	it('streams a chat without waiting for a virtual clock to be advanced', async () => {
 		const emulator = run('--port', '0', '--quiet', '--virtual-clock');
 		const port = portOf(await emulator.until('Listening on '));

@@ -1,6 +1,4 @@
 import { createClock } from '../../emulator/clock';
-import { Journal } from '../../emulator/journal';
-import { startEmulator } from '../../emulator/startEmulator';
 import { startService, user, type Json, type TestService } from './support/service';
 
 let service: TestService;
@@ -21,18 +19,6 @@ async function control(method: string, path: string, body?: unknown, url = servi
 }
 
 describe('control API', () => {
-	it('journals a placeholder for a body that is nested too deeply', async () => {
-		await fetch(`${service.url}/v1/videos/tasks`, {
-			method: 'POST',
-			headers: { 'content-type': 'application/json', authorization: 'Bearer demo-key' },
-			body: `${'['.repeat(20_000)}${']'.repeat(20_000)}`,
-		});
-		expect(await control('GET', 'journal')).toMatchObject({
-			status: 200,
-			body: [{ status: 400, body: '(nested too deeply)' }],
-		});
-	});
-
 	it('returns the journal, without keys, and clears it', async () => {
 		await service.queryTask('a', 'demo-key-demo-app');
 		await service.queryTask('b', 'a-secret');
@@ -106,48 +92,6 @@ describe('control API', () => {
 		expect((await control('POST', 'clock', { advanceMs: -1 })).status).toBe(400);
 		// No date is that far.
 		expect((await control('POST', 'clock', { advanceMs: 1e300 })).status).toBe(400);
-	});
-
-	it('does not advance the real clock', async () => {
-		const real = await startEmulator();
-		const { status, body } = await control('POST', 'clock', { advanceMs: 1 }, real.url);
-		await expect(real.clock.advance(1)).rejects.toThrow(
-			'The clock cannot be advanced: it is the real one.',
-		);
-		await real.stop();
-		expect([status, body]).toEqual([
-			400,
-			expect.objectContaining({
-				error: expect.objectContaining({
-					message:
-						'The clock cannot be advanced: it is the real one. Start the emulator with --virtual-clock.',
-				}) as object,
-			}),
-		]);
-	});
-
-	it('lists the tasks with the effective settings of each request', async () => {
-		await service.createVideo({ prompt: 'A cat', model: 'video-m7', duration: 9 });
-		expect((await control('GET', 'tasks')).body).toEqual([
-			expect.objectContaining({
-				owner: 'demo',
-				status: 'queued',
-				video: expect.objectContaining({ model: 'video-m7', duration: 8 }) as object,
-			}),
-		]);
-	});
-});
-
-describe('journal', () => {
-	it('drops the oldest entry when it is full', () => {
-		const journal = new Journal({ maxEntries: 2 });
-		for (const path of ['/a', '/b', '/c']) {
-			journal.record(
-				{ time: 0, method: 'GET', path, identity: 'none', authorized: false },
-				{},
-			);
-		}
-		expect(journal.entries.map(({ path }) => path)).toEqual(['/b', '/c']);
 	});
 });
 

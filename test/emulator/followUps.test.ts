@@ -14,7 +14,6 @@ function tool(name: string, description: string, properties: Json) {
 
 const WAIT = tool('Wait_for_Video', 'Wait until a video is finished', { task_id: text });
 const CREATE = tool('Create_Video', 'Start the generation of a video', { prompt: text });
-const WEATHER = tool('get_weather', 'Get the current weather of a city', { city: text });
 const URL = 'http://127.0.0.1:1/cdn/a.mp4';
 
 /** Runs a conversation with scripted tool results to its end; returns the tool calls and the answer. */
@@ -79,19 +78,4 @@ it('waits once for each of several videos, and reports a failed one', async () =
 	expect(answer).toBe(
 		'Here is what I found.\nA tram: task id: t1, status: failed, error message: Too dark.\nA boat: task id: t2, status: processing, reason: timeout.',
 	);
-});
-
-it('makes no follow-up call for a finished task or without a matching tool', async () => {
-	const { calls } = await runConversation(
-		'Weather in Paris',
-		{ get_weather: [{ task_id: 'x', status: 'completed', city: 'Paris' }] },
-		[WEATHER, WAIT],
-	);
-	expect(calls).toHaveLength(1);
-	const { calls: others } = await runConversation(
-		'Make a video of a tram',
-		{ Create_Video: [{ task_id: 'x', status: 'queued' }] },
-		[CREATE, WEATHER],
-	);
-	expect(others).toHaveLength(1);
 });

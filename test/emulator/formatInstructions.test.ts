@@ -40,7 +40,6 @@ const OTHER = {
 	type: 'boolean',
 	description: 'Should be true if none of the other categories apply',
 };
-const LONG = 'The rest of the letter says nothing of it. '.repeat(300);
 
 const extractor = (properties: Json, required?: string[]) =>
 	`You are an expert extraction algorithm.
@@ -83,25 +82,7 @@ it.each<[string, string, string, Json]>([
 		'Hello, my name is Ann Lee, write to ann@example.com.',
 		{ name: 'Ann Lee', email: 'ann@example.com' },
 	],
-	[
-		'Information Extractor, a long text',
-		extractor({ email: text, total: number, due: { ...text, format: 'date' } }),
-		`${LONG}\nPlease pay the total of $210.50 until 2026-03-15, or ask bob@example.com.`,
-		{ email: 'bob@example.com', total: 210.5, due: '2026-03-15' },
-	],
 	['Text Classifier', classifier(CITIES), 'A week in Rome', { City: true, Animal: false }],
-	[
-		'Text Classifier, words of the description',
-		classifier(DESKS),
-		'I have a question about my payments',
-		{ Billing: true, Technical: false, fallback: false },
-	],
-	[
-		'Text Classifier, none',
-		classifier(DESKS),
-		'The sky is blue',
-		{ Billing: false, Technical: false, fallback: true },
-	],
 	[
 		'Text Classifier, several',
 		classifier(DESKS, false),
@@ -115,27 +96,10 @@ it.each<[string, string, string, Json]>([
 		{ sentiment: 'Positive' },
 	],
 	[
-		'Sentiment Analysis, other categories',
-		sentiment('angry, happy, calm'),
-		`They canceled my flight again, this is terrible. ${LONG}`,
-		{ sentiment: 'angry' },
-	],
-	[
 		'Structured Output Parser',
 		'',
 		`Three people go to Rome\n\n${format({ output: object({ city: text, people: number }) })}`,
 		{ output: { city: 'Rome', people: 3 } },
-	],
-	[
-		'Structured Output Parser, a long question',
-		'',
-		`Write a title about a lighthouse. ${LONG}\n${format({ output: object({ title: text, tags: { type: 'array', items: text } }) })}`,
-		{
-			output: {
-				title: expect.stringMatching(/lighthouse/i) as string,
-				tags: expect.any(Array) as string[],
-			},
-		},
 	],
 	[
 		'Guardrails',
@@ -186,10 +150,4 @@ it('AI Agent with a parser: calls the tool for its answer, after the tools that 
 	expect(JSON.parse(last!.function.arguments)).toEqual({
 		output: { city: 'Rome', sky: 'clear' },
 	});
-});
-
-it('a schema that is asked about is no instruction', async () => {
-	const question = `What does this describe? ${JSON.stringify(object({ city: text }))}`;
-	const { content } = await service.say(question);
-	expect(content).not.toMatch(/^\{/);
 });

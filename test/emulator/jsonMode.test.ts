@@ -23,20 +23,6 @@ it.each(APPS)('%s answers with the keys that the message lists', async (app) => 
 	expect(Object.keys(reply as object)).toEqual(['title', 'tags']);
 });
 
-it.each(APPS)('%s answers with JSON of its own when the message lists no keys', async (app) => {
-	expect(await replyOf(app, 'A lake at dawn, as JSON')).toEqual(expect.any(Object));
-});
-
-it('a workflow gives its storyboard, shot by shot', async () => {
-	expect(await replyOf('demo-workflow', 'A lake at dawn, as JSON')).toEqual({
-		storyboard: expect.stringMatching(/lake/i) as string,
-		shots: ['Opening', 'Middle', 'Ending'].map((shot) => ({
-			shot,
-			prompt: expect.any(String) as string,
-		})),
-	});
-});
-
 it('a model fills a list to the minItems of a schema, with another text for each', async () => {
 	const schema = {
 		type: 'object',

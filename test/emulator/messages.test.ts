@@ -26,23 +26,12 @@ const base64 = 'must be a public URL; base64 is not supported';
 
 describe('2.2 message', () => {
 	it.each<[string, readonly Json[], string]>([
-		['role: missing', [{ content: 'Hi' }], 'messages[0].role is required'],
 		[
 			'role: unknown',
 			[{ role: 'developer', content: 'Hi' }],
 			'messages[0].role must be one of system, user, assistant, tool',
 		],
-		['content: missing', [{ role: 'user' }], 'messages[0].content must not be empty'],
-		['content: empty', [user('')], 'messages[0].content must not be empty'],
 		['content: blank', [user(' \n')], 'messages[0].content must not be empty'],
-		['content: null', [user('Hi'), user(null)], 'messages[1].content must not be empty'],
-		['content: no parts', [user([])], 'messages[0].content must not be empty'],
-		['content: number', [user(5)], 'messages[0].content must be of type string,array,null'],
-		[
-			'content: null in a system message',
-			[{ role: 'system', content: null }, user('Hi')],
-			'messages[0].content must not be empty',
-		],
 		[
 			'content: null in an assistant message without calls',
 			[user('Hi'), { role: 'assistant', content: null }],
@@ -54,34 +43,9 @@ describe('2.2 message', () => {
 			'messages[0].content[0].type is missing or unknown',
 		],
 		[
-			'part: text missing',
-			[user([{ type: 'text' }])],
-			'messages[0].content[0].text is required',
-		],
-		[
-			'part: image_url missing',
-			[user([{ type: 'image_url' }])],
-			'messages[0].content[0].image_url is required',
-		],
-		[
-			'part: url missing',
-			[user([{ type: 'image_url', image_url: {} }])],
-			'messages[0].content[0].image_url.url is required',
-		],
-		[
 			'image: data URL',
 			[user([image('data:image/png;base64,AAAA')])],
 			`messages[0].content[0].image_url.url ${base64}`,
-		],
-		[
-			'image: base64',
-			[user([image('iVBORw0KGgo=')])],
-			`messages[0].content[0].image_url.url ${base64}`,
-		],
-		[
-			'image: ftp',
-			[user([image('ftp://example.com/a.png')])],
-			'messages[0].content[0].image_url.url must be an http or https URL',
 		],
 		[
 			'image: unreachable',
@@ -92,21 +56,6 @@ describe('2.2 message', () => {
 			'tool_calls: on a user message',
 			[{ ...user('Hi'), tool_calls: [call('a')] }],
 			'messages[0].tool_calls is allowed in assistant messages only',
-		],
-		[
-			'tool_call_id: on a user message',
-			[{ ...user('Hi'), tool_call_id: 'a' }],
-			'messages[0].tool_call_id is allowed in tool messages only',
-		],
-		[
-			'tool_call_id: missing',
-			[user('Hi'), assistantCalling('a'), { role: 'tool', content: 'x' }],
-			'messages[2].tool_call_id is required in a tool message',
-		],
-		[
-			'tool: content not a string',
-			[user('Hi'), assistantCalling('a'), toolMessage('a', null)],
-			'messages[2].content must be of type string',
 		],
 		[
 			'tool_call_id: unknown',
@@ -122,11 +71,6 @@ describe('2.2 message', () => {
 			'tool call: no tool message',
 			[user('Hi'), assistantCalling('a', 'b'), toolMessage('a')],
 			'messages: there is no tool message for the tool call b',
-		],
-		[
-			'tool call: user message before the tool message',
-			[user('Hi'), assistantCalling('a'), user('And?')],
-			'messages[2]: a tool message for the tool call a must come first',
 		],
 	])('2.2 rejects %s', async (_name, messages, message) => {
 		const { status, body } = await service.chat({ messages });
@@ -152,12 +96,6 @@ describe('2.2 message', () => {
 		{ type: 'text', text: 'What is this?' },
 		image('https://example.com/red-fox_2.jpg'),
 	];
-
-	it('2.2 an application with image recognition describes the image', async () => {
-		const { body } = await service.chat({ messages: [user(fox)], app_code: 'demo-app' });
-		expect(body.choices[0]!.message.content).toMatch(/^The image shows red fox 2: /);
-		expect(body.agent).toMatchObject({ chain: [{ plugin_name: 'image_recognition' }] });
-	});
 
 	it('2.2 without the plugin the model replies that it cannot see the image', async () => {
 		expect((await service.say(fox)).content).toMatch(/^I cannot see the image red fox 2\./);

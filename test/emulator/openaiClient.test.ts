@@ -1,4 +1,4 @@
-import OpenAI, { APIError } from 'openai';
+import OpenAI from 'openai';
 import { startService, type TestService } from './support/service';
 
 let service: TestService;
@@ -34,20 +34,17 @@ const QUESTION = [{ role: 'user' as const, content: 'What is the weather in Pari
 const ANSWER =
 	'Here is what I found.\nParis: temperature: 5, sky: clear.\nRome: temperature: 4, sky: clear.';
 
-describe.each([
-	['the plain key', 'demo-key', 'chat-m2', false],
-	['the key with an application', 'demo-key-demo-app', 'chat-m1', true],
-])('4 the openai client with %s', (_name, apiKey, model, isBound) => {
+describe('4 the openai client', () => {
+	const model = 'chat-m2';
 	let client: OpenAI;
 	beforeAll(() => {
-		client = new OpenAI({ apiKey, baseURL: `${service.url}/v1`, maxRetries: 0 });
+		client = new OpenAI({ apiKey: 'demo-key', baseURL: `${service.url}/v1`, maxRetries: 0 });
 	});
 
 	it('4 create', async () => {
 		const completion = await client.chat.completions.create({ model, messages: hello });
 		expect(completion.choices[0]!.message.content).toBe('2 + 2 = 4');
 		expect(completion.usage!.total_tokens).toBeGreaterThan(0);
-		expect('knowledge_base' in completion).toBe(isBound);
 	});
 
 	it('4 create, streamed with usage', async () => {
@@ -69,28 +66,6 @@ describe.each([
 		);
 	});
 
-	it('4 stream() with finalContent and totalUsage', async () => {
-		const runner = client.chat.completions.stream({
-			model,
-			messages: hello,
-			stream_options: { include_usage: true },
-		});
-		expect(await runner.finalContent()).toBe('2 + 2 = 4');
-		expect((await runner.finalChatCompletion()).choices[0]!.finish_reason).toBe('stop');
-		expect(await runner.totalUsage()).toMatchObject({ completion_tokens: 7 });
-	});
-
-	it('4 runTools', async () => {
-		const toolInputs: string[] = [];
-		const runner = client.chat.completions.runTools({
-			model,
-			messages: QUESTION,
-			tools: [weatherTool(toolInputs)],
-		});
-		expect(await runner.finalContent()).toBe(ANSWER);
-		expect(toolInputs).toEqual(['Paris', 'Rome']);
-	});
-
 	it('4 runTools, streamed', async () => {
 		const toolInputs: string[] = [];
 		const runner = client.chat.completions.runTools({
@@ -102,39 +77,9 @@ describe.each([
 		expect(await runner.finalContent()).toBe(ANSWER);
 		expect(toolInputs).toEqual(['Paris', 'Rome']);
 	});
-
-	it('4 JSON mode', async () => {
-		const { choices } = await client.chat.completions.create({
-			model,
-			messages: [
-				{
-					role: 'user',
-					content: 'What is 2 + 2? Answer in JSON with keys answer and topic.',
-				},
-			],
-			response_format: { type: 'json_object' },
-		});
-		expect(JSON.parse(choices[0]!.message.content!)).toEqual({
-			answer: '2 + 2 = 4',
-			topic: '2 + 2',
-		});
-	});
 });
 
 describe('7 the openai client parses the error responses', () => {
-	it.each([
-		['nobody', 401, 'authentication_error'],
-		['demo-key-nothing', 402, 'not_found_error'],
-		['demo-key-private-app', 403, 'permission_error'],
-		['demo-key-no-credit', 406, 'insufficient_credit_error'],
-	])('7 %s: %i', async (apiKey, status, type) => {
-		const client = new OpenAI({ apiKey, baseURL: `${service.url}/v1`, maxRetries: 0 });
-		const rejected = client.chat.completions.create({ model: 'chat-m2', messages: hello });
-		const error = await rejected.catch((reason: unknown) => reason as APIError);
-		expect(error).toBeInstanceOf(APIError);
-		expect(error).toMatchObject({ status, type });
-	});
-
 	it('7.1 429: retries after Retry-After', async () => {
 		const real = await startService({ clock: 'real', chunkMs: 0 });
 		const client = new OpenAI({

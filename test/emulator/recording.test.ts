@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import {
 	createServer,
 	request,
@@ -159,7 +159,6 @@ async function startUpstream(
 }
 
 const SECRET = 'pass/word+of&somebody=4711-x';
-const hex = (text: string) => Buffer.from(text).toString('hex');
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const told = (text: string) => JSON.stringify({ error: { message: `Refused: ${text}.` } });
 const delta = (content: string) =>
@@ -188,37 +187,6 @@ it.each<[string, Form]>([
 		},
 	],
 	[
-		'URL-encoded twice',
-		{
-			headers: bearer,
-			answer: told(encodeURIComponent(encodeURIComponent(SECRET))),
-			hidden: [encodeURIComponent(encodeURIComponent(SECRET)).slice(0, 14)],
-		},
-	],
-	['in hexadecimal', { headers: bearer, answer: told(hex(SECRET)), hidden: [hex(SECRET)] }],
-	[
-		'in hexadecimal capitals',
-		{
-			headers: bearer,
-			answer: told(hex(SECRET).toUpperCase()),
-			hidden: [hex(SECRET).toUpperCase()],
-		},
-	],
-	[
-		'escaped for HTML',
-		{
-			headers: bearer,
-			answer: told(
-				SECRET.replaceAll('/', '&#x2f;')
-					.replaceAll('+', '&#x2b;')
-					.replaceAll('&s', '&#x26;s')
-					.replaceAll('=', '&#x3d;')
-					.replaceAll('-', '&#x2d;'),
-			),
-			hidden: ['word&#x2b;of'],
-		},
-	],
-	[
 		'in base64',
 		{
 			headers: bearer,
@@ -227,29 +195,11 @@ it.each<[string, Form]>([
 		},
 	],
 	[
-		'in the base64 of a file',
-		{
-			headers: bearer,
-			answer: `..${SECRET}..`,
-			answerHeaders: { 'content-type': 'application/octet-stream' },
-			hidden: [base64(`..${SECRET}..`).slice(8, 32)],
-		},
-	],
-	[
 		'split over events',
 		{
 			headers: bearer,
 			answer: Array.from(SECRET, delta).join(''),
 			answerHeaders: { 'content-type': 'text/event-stream' },
-		},
-	],
-	[
-		'split over events that are texts',
-		{
-			headers: bearer,
-			answer: `data: ${SECRET.slice(0, 12)}\n\ndata: ${SECRET.slice(12)}\n\n`,
-			answerHeaders: { 'content-type': 'text/event-stream' },
-			hidden: [SECRET.slice(0, 12), SECRET.slice(12)],
 		},
 	],
 	[
@@ -268,39 +218,13 @@ it.each<[string, Form]>([
 		},
 	],
 	[
-		'of the service, in Location',
-		{
-			answer: '',
-			answerHeaders: {
-				location: `https://files.example.com/a?X-Amz-Signature=${SIGNED}&part=2`,
-			},
-			hidden: [SIGNED],
-		},
-	],
-	[
 		'in a signed URL',
 		{ answer: link(`X-Amz-Credential=${SIGNED}&X-Amz-Date=20260101`), hidden: [SIGNED] },
-	],
-	[
-		'in a signed URL of another store',
-		{
-			answer: link(`OSSAccessKeyId=${SIGNED}&sig=${SIGNED}&Signature=${SIGNED}`),
-			hidden: [SIGNED],
-		},
-	],
-	[
-		'in a signed URL of an event',
-		{
-			answer: `data: {"url":"https://files.example.com/a?p=1\\u0026token=${SIGNED}"}\n\n`,
-			answerHeaders: { 'content-type': 'text/event-stream' },
-			hidden: [SIGNED],
-		},
 	],
 	[
 		'of a person in a URL',
 		{ answer: told(`https://ann:${SIGNED}@files.example.com/a`), hidden: [SIGNED] },
 	],
-	['in X-Auth', { headers: { 'x-auth': SECRET }, answer: told(SECRET) }],
 	[
 		'in a cookie',
 		{
@@ -313,7 +237,6 @@ it.each<[string, Form]>([
 		'in a parameter',
 		{ path: `/v1/models?api_key=${encodeURIComponent(SECRET)}`, answer: told(SECRET) },
 	],
-	['api_key in a body', { body: { api_key: SECRET }, answer: told(SECRET) }],
 	[
 		'password in a body, in other letters',
 		{
@@ -377,27 +300,6 @@ test('keeps what is not a secret, and where events come', async () => {
 	);
 });
 
-test('writes each answer once, at the end of its file', async () => {
-	const other = await startUpstream((_asked, response) => {
-		response.writeHead(200, JSON_TYPE).end(told('x'.repeat(1_000)));
-	});
-	const long = `${file}.long`;
-	const recorder = await record({ upstream: other.url, file: long });
-	const sizes: number[] = [];
-	let inode: bigint | undefined;
-	for (let call = 0; call < 3; call++) {
-		await ask(recorder.url, chat('Hello'));
-		const { size, ino } = statSync(long, { bigint: true });
-		sizes.push(Number(size));
-		inode ??= ino;
-		// What somebody has changed in the file stays.
-		writeFileSync(long, readFileSync(long, 'utf8').replaceAll('xxx', 'yyy'));
-	}
-	await recorder.stop();
-	expect(sizes[2]! - sizes[1]!).toBe(sizes[1]! - sizes[0]!);
-	expect(readFileSync(long, 'utf8').match(/yyy/g)!.length).toBeGreaterThan(3 * 300);
-});
-
 test("rejects a web page's requests, as the server does", async () => {
 	let calls = 0;
 	const other = await startUpstream((_asked, response) => {
@@ -445,15 +347,4 @@ test('sends no key to another host than that of the service', async () => {
 	});
 	await recorder.stop();
 	expect(status).toBe(400);
-});
-
-test('names the service that cannot be reached', async () => {
-	const missing = `${file}.unreachable`;
-	const recorder = await record({ upstream: 'http://127.0.0.1:2', file: missing });
-	const [status, , answer] = await ask(recorder.url, chat('Hello'), KEY);
-	await recorder.stop();
-	expect([status, answer]).toEqual([
-		502,
-		expect.stringMatching(/http:\/\/127.0.0.1:2 cannot be reached: .+/),
-	]);
 });

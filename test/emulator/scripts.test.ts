@@ -118,16 +118,6 @@ describe('answers', () => {
 		const error = { error: { message: 'Not yet', type: 'service_error' } };
 		expect(all).toEqual([error, '1 + 1 = 2', 'Even', 'Other', 'Even']);
 	});
-
-	it('gives a super assistant its session', async () => {
-		const service = await withScript(replies('text: Done'));
-		const { body } = await service.chat({
-			messages: [user('Go')],
-			app_code: 'demo-assistant',
-			session_id: 's-1',
-		});
-		expect(body).toMatchObject({ session_id: 's-1' });
-	});
 });
 
 describe('responses', () => {
@@ -149,29 +139,6 @@ describe('responses', () => {
 		expect([...new Uint8Array(bytes)]).toEqual([0, 1, 255]);
 		expect((await get(`${service.url}/v3/models`)).status).toBe(404);
 		expect(service.journal.of('/text')[0]!.script).toMatch(/answers-\d+\.yaml:3$/);
-	});
-
-	it('sends events as they are, one for each word of an answer', async () => {
-		const service = await withScript(
-			[
-				'replies:',
-				'  - when: { stream: true }',
-				'    events:',
-				'      - raw: ": wait\\n\\n"',
-				'      - { repeat: answer, data: { t: "{{piece}}", model: "{{model}}" } }',
-				'      - base64: AA==',
-				'      - data: "[DONE]"',
-			].join('\n'),
-		);
-		const events = await service.stream(
-			{ messages: [user('What is 2 + 2?')], model: 'any' },
-			'wrong',
-		);
-		expect(events).toEqual([
-			': wait',
-			...['2 ', '+ ', '2 ', '= ', '4'].map((t) => JSON.stringify({ t, model: 'any' })),
-			'\u0000data: [DONE]',
-		]);
 	});
 
 	it('injects a fault into the answer of the emulator', async () => {
@@ -236,11 +203,6 @@ describe('the file', () => {
 		writeFileSync(file, 'replies: [{ txt: New }]');
 		expect(await said()).toBe('New');
 		expect(lines.join('\n')).toContain(`${file}:1:13: replies[0].txt is unknown`);
-	});
-
-	it('may be JSON', async () => {
-		const service = await withScript('{"replies": [{"text": "From JSON"}]}');
-		expect(await service.say('Hi')).toMatchObject({ content: 'From JSON' });
 	});
 
 	it.each([

@@ -26,58 +26,23 @@ const urls = (kind: string, count: number) =>
 
 describe('2.8 video creation request', () => {
 	it.each<[string, Json, string]>([
-		['prompt: missing', { prompt: undefined }, 'prompt is required'],
-		['prompt: empty', { prompt: '' }, 'prompt must not be empty'],
 		['prompt: blank', { prompt: ' \n ' }, 'prompt must not be empty'],
-		['prompt: type', { prompt: ['x'] }, 'prompt must be of type string'],
-		['model: missing', { model: undefined }, 'model is required'],
-		['images: not a list', { images: 'https://example.com/a' }, 'images must be of type array'],
-		['images: entry', { images: [5] }, 'images[0] must be of type string'],
-		['size: value', { size: '4K' }, 'size must be one of 480P, 720P, 1080P for this model'],
-		[
-			'size: spelling',
-			{ model: 'video-m6', size: '720P' },
-			'size must be one of 720p, 1080p for this model',
-		],
 		[
 			'size: not of the model',
 			{ model: 'video-m2', size: '1080P' },
 			'size must be one of 480P, 720P for this model',
 		],
-		[
-			'aspect_ratio: not of the model',
-			{ aspect_ratio: '4:3' },
-			'aspect_ratio must be one of 16:9, 1:1, 9:16 for this model',
-		],
 		['duration: fraction', { duration: 5.5 }, 'duration must be of type integer'],
-		['duration: text', { duration: '5' }, 'duration must be of type integer'],
-		['duration: zero', { duration: 0 }, 'duration must be at least 1'],
-		[
-			'duration: not of the model',
-			{ duration: 6 },
-			'duration must be one of 4, 5, 8, 10, 15 for this model',
-		],
 		[
 			'mode: value',
 			{ model: 'video-m5', mode: 'best' },
 			'mode must be one of std, pro for this model',
 		],
 		[
-			'image_mode: value',
-			{ image_mode: 'first' },
-			'image_mode must be one of reference, first_last_frame',
-		],
-		[
 			'image_mode: not of the model',
 			{ model: 'video-m3', images: urls('i', 1), image_mode: 'reference' },
 			'image_mode must be one of first_last_frame for this model',
 		],
-		[
-			'generate_audio: type',
-			{ generate_audio: 'no' },
-			'generate_audio must be of type boolean',
-		],
-		['watermark: type', { watermark: 1 }, 'watermark must be of type boolean'],
 		[
 			'audios alone',
 			{ audios: urls('a', 1) },
@@ -87,16 +52,6 @@ describe('2.8 video creation request', () => {
 			'images: base64',
 			{ images: ['iVBORw0KGgo='] },
 			'images[0] must be a public URL; base64 is not supported',
-		],
-		[
-			'images: data URL',
-			{ images: [...urls('i', 1), 'data:image/png;base64,AAAA'] },
-			'images[1] must be a public URL; base64 is not supported',
-		],
-		[
-			'videos: ftp',
-			{ videos: ['ftp://example.com/v'] },
-			'videos[0] must be an http or https URL',
 		],
 		[
 			'audios: unreachable',
@@ -147,20 +102,6 @@ describe('2.8 video creation request', () => {
 			[{ url: clip(10), seconds: 3 }],
 		]);
 	});
-
-	it('2.8 size takes precedence over mode, if the model has both', async () => {
-		const video = await effective({ model: 'video-m6', mode: 'pro', size: '720p' });
-		expect(video['size']).toBe('720P');
-	});
-
-	it('2.8 watermark can be enabled', async () => {
-		expect((await effective({ watermark: true }))['watermark']).toBe(true);
-	});
-
-	it('2.8 treats null as not set, and ignores unknown fields', async () => {
-		const video = await effective({ images: null, size: null, duration: null, seed: 5 });
-		expect(video).toMatchObject({ images: [], size: '720P', duration: 5 });
-	});
 });
 
 /** Values that every model is tested with, supported or not. */
@@ -206,10 +147,6 @@ describe.each(SPEC_ROWS)('2.11 %s', (model, spec) => {
 		return Array.isArray(images) ? images.length : images;
 	};
 
-	it('2.11 aspect_ratio: the default is the first', async () => {
-		expect(await settingOf('aspect_ratio', {})).toBe(spec.ratios[0]);
-	});
-
 	it.each([...new Set([...spec.ratios, ...RATIOS])])(
 		'2.11 aspect_ratio "%s"',
 		async (aspect_ratio) => {
@@ -218,10 +155,6 @@ describe.each(SPEC_ROWS)('2.11 %s', (model, spec) => {
 			);
 		},
 	);
-
-	it('2.11 size: the default', async () => {
-		expect(await settingOf('size', {})).toBe(defaultSize);
-	});
 
 	it.each([...new Set([...spec.sizes, ...SIZES])])('2.11 size "%s"', async (size) => {
 		const expected = spec.sizes.includes(size) ? size.toUpperCase() : 'rejected';
@@ -245,10 +178,6 @@ describe.each(SPEC_ROWS)('2.11 %s', (model, spec) => {
 		expect(await settingOf('generate_audio', { generate_audio: false })).toBe(false);
 	});
 
-	it('2.11 duration: the default', async () => {
-		expect(await settingOf('duration', {})).toBe(spec.defaultDuration);
-	});
-
 	it.each([...new Set([...spec.durations, ...DURATIONS])])(
 		'2.11 duration %i',
 		async (duration) => {
@@ -257,12 +186,6 @@ describe.each(SPEC_ROWS)('2.11 %s', (model, spec) => {
 			);
 		},
 	);
-
-	it('2.11 images: the default mode is the first', async () => {
-		const [mode, max] = Object.entries(spec.images)[0]!;
-		expect(await settingOf('image_mode', { images: urls('i', 1) })).toBe(mode);
-		expect(await imagesUsed(undefined)).toBe(max);
-	});
 
 	it.each(IMAGE_MODES)('2.11 images with mode %s', async (image_mode) => {
 		expect(await imagesUsed(image_mode)).toBe(spec.images[image_mode] ?? 'rejected');
@@ -287,15 +210,6 @@ describe.each(SPEC_ROWS.filter(([, { videos }]) => videos > 0))(
 			for (const generate_audio of [undefined, true]) {
 				expect((await withVideo({ generate_audio }))['generate_audio']).toBe(
 					generatesAudio && !editsVideos,
-				);
-			}
-		});
-
-		it('2.11 duration is ignored when the video is edited', async () => {
-			// An edit ignores even a duration that the model does not have.
-			for (const duration of [undefined, ...durations, ...(editsVideos ? [99] : [])]) {
-				expect((await withVideo({ duration }))['duration']).toBe(
-					editsVideos ? 7 : (duration ?? defaultDuration),
 				);
 			}
 		});

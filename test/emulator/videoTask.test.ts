@@ -86,17 +86,6 @@ describe('2.10 video task query', () => {
 		});
 	});
 
-	it('2.10 has error_message when failed', async () => {
-		const id = await create({ prompt: 'A cat, fail-task' });
-		await service.clock.advance(100_000);
-		expect((await service.queryTask(id)).body).toEqual({
-			task_id: id,
-			status: 'failed',
-			model: 'video-m1',
-			error_message: 'The video could not be generated. Please try another prompt.',
-		});
-	});
-
 	it('2.10 hides the tasks of other accounts', async () => {
 		const id = await create();
 		expect((await service.queryTask(id, 'demo-key-no-credit')).status).toBe(400);
@@ -106,10 +95,6 @@ describe('2.10 video task query', () => {
 describe('3.1 video task states', () => {
 	it('3.1 a task passes through queued, init, processing and completed', async () => {
 		expect(await statusSequence({})).toEqual(['queued', 'init', 'processing', 'completed']);
-	});
-
-	it('3.1 a model without a queue passes through processing and completed', async () => {
-		expect(await statusSequence({ model: 'video-m2' })).toEqual(['processing', 'completed']);
 	});
 
 	it('3.1 unknown-task passes through unknown', async () => {
@@ -138,31 +123,11 @@ describe('3.1 video task states', () => {
 		);
 	});
 
-	it('3.1 stuck-task never finishes', async () => {
-		expect(await statusSequence({ prompt: 'stuck-task' }, 60_000, 20)).toEqual([
-			'queued',
-			'processing',
-		]);
-	});
-
 	it('3.1 generation times vary from 80 to 100 % of --video-seconds', async () => {
 		await Promise.all(Array.from({ length: 20 }, () => create()));
 		const times = service.tasks.all.map(({ totalMs }) => totalMs);
 		expect(Math.min(...times)).toBeGreaterThanOrEqual(80_000);
 		expect(Math.max(...times)).toBeLessThanOrEqual(100_000);
 		expect(new Set(times).size).toBeGreaterThan(15);
-	});
-
-	it('3.1 a virtual clock runs ten minutes of polling without waiting', async () => {
-		const slow = await startService({ videoSeconds: 600 });
-		const { body } = await slow.createVideo({ prompt: 'A cat', model: 'video-m1' });
-		let polls = 0;
-		while ((await slow.queryTask(body['task_id'])).body['status'] !== 'completed') {
-			await slow.clock.advance(10_000);
-			polls += 1;
-		}
-		await slow.stop();
-		expect(polls).toBeGreaterThanOrEqual(48);
-		expect(polls).toBeLessThanOrEqual(60);
 	});
 });

@@ -80,7 +80,7 @@ The binding brings knowledge bases, plugins and skills | CAMS | emulator | walk:
 Without app_code the request goes to the model | CAM | emulator | example: a chat with the default model | emulator/chatResponse: 2.6 has no extra fields without an application
 Each request can choose its model | CAM | emulator | example: an application with another model
 The reply is one body or a stream | CAMS | emulator | example: a chat with the default model | example: a chat with the default model, streamed
-Clients of the third-party schema work | - | emulator | emulator/openaiSchema: 4 completion: %s | emulator/openaiClient: 4 create
+Clients of the third-party schema work | - | emulator | emulator/openaiClient: 4 create
 Function calling is supported | CAM | emulator | example: function calling, both rounds
 JSON mode is supported | CAM | emulator | example: JSON mode
 Thinking can be controlled | CAM | emulator | example: thinking on
