@@ -45,43 +45,13 @@ test(
 	LIMIT_MS,
 );
 
-test.each([
-	['nowhere.json', 'no such file'],
-	['package.json', 'package.json is no workflow: export it in n8n'],
-])(
+test.each([['package.json', 'package.json is no workflow: export it in n8n']])(
 	'a rehearsal of %s says what is wrong with the file',
 	(file, problem) => {
 		const { status, said } = runScript('lab/rehearsal/cli.ts', file);
 		expect(said).toContain(problem);
 		expect(said).not.toContain('Prepare n8n');
 		expect(status).toBe(2);
-	},
-	LIMIT_MS,
-);
-
-test.each([
-	['no file', [], 'npm run mutate -- FILE'],
-	['only a test', ['test/client/retry.test.ts'], 'npm run mutate -- FILE'],
-	['a file that does not exist', ['nodes/nowhere.ts:1-9'], 'nodes/nowhere.ts:1-9: no such file'],
-])(
-	'mutate with %s says how it is used',
-	(_case, args, problem) => {
-		const { status, said } = runScript('scripts/mutate.mjs', ...args);
-		expect(said).toContain(problem);
-		expect(status).toBe(2);
-	},
-	LIMIT_MS,
-);
-
-test(
-	'a picture that does not exist is an error that lists those that do',
-	() => {
-		const { status, said } = runScript('lab/browser/pictures.ts', 'Nonsense');
-		expect(said).toMatch(
-			/Unknown name Nonsense\. Choose from: .*CreateVideo.*chat-answer.*canvas/,
-		);
-		expect(said).not.toContain('Prepare n8n');
-		expect(status).toBe(1);
 	},
 	LIMIT_MS,
 );

@@ -11,11 +11,6 @@ import {
 } from '../../lab/n8n/readExample';
 import type { ExportedWorkflow } from '../../lab/n8n/workflow';
 import { EXAMPLE_RUNS } from '../e2e/support/exampleRuns';
-import { fitViewZoom, layOut } from '../support/canvas';
-import { canvasFaults } from '../support/canvasFaults';
-
-/** At this zoom the text of a note is 10 pixels high, and the name of a node 11. */
-const MIN_ZOOM = 0.7;
 const NOTE = 'n8n-nodes-base.stickyNote';
 const README = readFileSync(join(ROOT, 'examples', 'README.md'), 'utf8');
 let files: readonly string[];
@@ -109,19 +104,4 @@ test('a field that a note names is in the workflow, or on the page of a node', (
 			.map((field) => `${name}: ${field}`);
 	});
 	expect(unknown).toStrictEqual([]);
-});
-
-test('on the canvas nothing covers a text, and no wire runs through a node, a label or a note', () => {
-	for (const example of examples) {
-		const { name } = example;
-		const faults = canvasFaults(layOut(example));
-		expect({ name, faults }).toStrictEqual({ name, faults: [] });
-	}
-});
-
-test('each is readable in a window of 1440 x 900 as n8n opens it', () => {
-	const small = examples
-		.map((example) => ({ name: example.name, zoom: fitViewZoom(layOut(example)) }))
-		.filter(({ zoom }) => zoom < MIN_ZOOM);
-	expect(small).toStrictEqual([]);
 });

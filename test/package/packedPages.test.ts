@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import { ROOT } from '../../lab/paths';
 import { loadNode, NODE_NAMES, pageOf } from '../../scripts/nodePages';
-import { packedText, packPackage } from '../../scripts/packPackage';
+import { packPackage } from '../../scripts/packPackage';
 
 const { version, homepage } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
 	version: string;
@@ -77,14 +77,6 @@ test('the packed README has pictures, and no command that needs a checkout witho
 	expect(page).not.toContain('<!--');
 });
 
-test('every part about the repository has an end', () => {
-	const readme = read(ROOT, 'README.md');
-	const marks = [...readme.matchAll(/<!-- (.*?) -->/g)].map(([, mark]) => mark);
-	expect(marks).toStrictEqual(
-		marks.map((_, index) => (index % 2 === 0 ? 'only in the repository' : 'end')),
-	);
-});
-
 test.each(NODE_NAMES)(
 	'the documentation button of %s leads to its page at the tag',
 	async (name) => {
@@ -101,15 +93,6 @@ test.each(NODE_NAMES)(
 		expect(anchorsOf(read(packed, 'README.md'))).toContain(anchor);
 	},
 );
-
-test('addresses of other hosts and headings stay as they are', () => {
-	const manifest = { name: 'x', version: '1.2.3', homepage: 'https://h/o/r' };
-	const text =
-		'[a](https://n8n.io) [b](#here) [c](docs/c.md#d) ![e](docs/e.png) <img src="f.png">';
-	expect(packedText(text, manifest)).toBe(
-		'[a](https://n8n.io) [b](#here) [c](https://h/o/r/blob/v1.2.3/docs/c.md#d) ![e](https://h/o/r/raw/v1.2.3/docs/e.png) <img src="https://h/o/r/raw/v1.2.3/f.png">',
-	);
-});
 
 test('npm pack in a checkout packs nothing, and names the command that does', () => {
 	const checkout = mkdtempSync(join(folder, 'checkout-'));

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
 	cpSync,
-	existsSync,
 	mkdirSync,
 	mkdtempSync,
 	readFileSync,
@@ -94,16 +93,10 @@ async function runNode(registryUrl: string, hashes: Record<string, string>) {
 }
 
 /** Runs a command through the ready.mjs of a checkout. */
-async function runReady(
-	root: string,
-	registryUrl: string,
-	command: readonly string[],
-	settings: Readonly<Record<string, string>> = {},
-) {
+async function runReady(root: string, registryUrl: string, command: readonly string[]) {
 	const env = {
 		CI: 'true',
 		PATH: process.env['PATH'],
-		...settings,
 		HOME: folder,
 		npm_config_registry: registryUrl,
 		npm_config_cache: join(folder, 'cache'),
@@ -153,17 +146,6 @@ test(
 	LIMIT_MS,
 );
 
-test(
-	'without a kept hash nothing is fetched, and the error says what to do',
-	async () => {
-		const { code, said } = await runNode(await serve(packageThatSays('any')), {});
-		expect(code).toBe(1);
-		expect(said).toContain(`Install Node ${VERSION}`);
-		expect(said).not.toMatch(/^any/m);
-	},
-	LIMIT_MS,
-);
-
 describe('the lock file', () => {
 	/**
 	 * Runs a command in a checkout whose manifest asks for a library that the lock file may have.
@@ -172,7 +154,6 @@ describe('the lock file', () => {
 	 */
 	async function runWith(
 		locked: Record<string, object>,
-		settings: Readonly<Record<string, string>> = {},
 		prepare: (root: string) => void = () => undefined,
 		registryUrl?: string,
 	) {
@@ -187,12 +168,11 @@ describe('the lock file', () => {
 			JSON.stringify({ ...manifest, lockfileVersion: 3, requires: true, packages }),
 		);
 		prepare(root);
-		return await runReady(
-			root,
-			registryUrl ?? (await serve(packageThatSays('library'))),
-			['node', '--print', '`the command runs: ${process.env.NODE_ENV}`'],
-			settings,
-		);
+		return await runReady(root, registryUrl ?? (await serve(packageThatSays('library'))), [
+			'node',
+			'--print',
+			'`the command runs`',
+		]);
 	}
 
 	test(
@@ -203,22 +183,6 @@ describe('the lock file', () => {
 			const { code, said } = await runWith({ [`node_modules/${NAME}`]: entry });
 			expect(said).toContain('the command runs');
 			expect(code).toBe(0);
-		},
-		LIMIT_MS,
-	);
-
-	test.each([{ NODE_ENV: 'production' }, { npm_config_omit: 'dev' }])(
-		'%o leaves nothing out that the commands need',
-		async (settings) => {
-			const entry = {
-				version: VERSION,
-				integrity: hashOf(packageThatSays('library')),
-				dev: true,
-			};
-			const { code, said } = await runWith({ [`node_modules/${NAME}`]: entry }, settings);
-			expect(said).toContain('the command runs: undefined');
-			expect(code).toBe(0);
-			expect(existsSync(join(folder, 'locked', 'node_modules', NAME))).toBe(true);
 		},
 		LIMIT_MS,
 	);
@@ -237,7 +201,7 @@ describe('the lock file', () => {
 		async () => {
 			const locked = { [`node_modules/${NAME}`]: entryOf() };
 			const optional = { 'node_modules/other': { version: '1.0.0', optional: true } };
-			const { code, said } = await runWith({ ...locked, ...optional }, {}, (root) => {
+			const { code, said } = await runWith({ ...locked, ...optional }, (root) => {
 				writeInstalled(join(root, 'node_modules'), locked);
 			});
 			expect(said).toContain('the command runs');
@@ -248,27 +212,11 @@ describe('the lock file', () => {
 	);
 
 	test(
-		'another version is replaced',
-		async () => {
-			const locked = { [`node_modules/${NAME}`]: entryOf() };
-			const { code, said } = await runWith(locked, {}, (root) => {
-				const older = { ...entryOf(), version: '998.0.0' };
-				writeInstalled(join(root, 'node_modules'), { [`node_modules/${NAME}`]: older });
-			});
-			expect(said).toContain('Installing');
-			expect(code).toBe(0);
-			expect(existsSync(join(folder, 'locked', 'node_modules', NAME))).toBe(true);
-		},
-		LIMIT_MS,
-	);
-
-	test(
 		'a linked node_modules with other packages is left as it is',
 		async () => {
 			const elsewhere = join(folder, 'elsewhere');
 			const { code, said } = await runWith(
 				{ [`node_modules/${NAME}`]: entryOf() },
-				{},
 				(root) => {
 					writeInstalled(elsewhere, {});
 					symlinkSync(elsewhere, join(root, 'node_modules'), 'junction');
@@ -293,44 +241,12 @@ describe('the lock file', () => {
 			registry = createTlsServer({ key, cert }).listen(0, '127.0.0.1');
 			await once(registry, 'listening');
 			const url = `https://127.0.0.1:${(registry.address() as AddressInfo).port}/`;
-			const { code, said } = await runWith(missing(), {}, undefined, url);
+			const { code, said } = await runWith(missing(), undefined, url);
 			expect(said).toContain(`npm cannot reach ${url}${NAME} (DEPTH_ZERO_SELF_SIGNED_CERT)`);
 			expect(said).toContain('NODE_EXTRA_CA_CERTS');
 			expect(said).toContain('Delete node_modules, then run this again');
 			expect(said).not.toContain('ENOENT');
 			expect(said).not.toContain('the command runs');
-			expect(code).toBe(1);
-		},
-		LIMIT_MS,
-	);
-
-	test(
-		'a registry that does not answer is named after three attempts',
-		async () => {
-			const url = await serve(packageThatSays('library'));
-			registry.close();
-			const fast = {
-				npm_config_fetch_retry_mintimeout: '1',
-				npm_config_fetch_retry_maxtimeout: '1',
-			};
-			const { code, said } = await runWith(missing(), fast, undefined, url);
-			expect(said).toContain(`npm cannot reach ${url}${NAME} (ECONNREFUSED)`);
-			expect(said).toContain('Delete node_modules, then run this again');
-			expect(code).toBe(1);
-		},
-		LIMIT_MS,
-	);
-
-	test(
-		'an npm that installs nothing, and says that all is well, is an error',
-		async () => {
-			const bin = join(folder, 'bin');
-			mkdirSync(bin);
-			writeFileSync(join(bin, 'npm'), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
-			const path = `${bin}:${process.env['PATH']}`;
-			const { code, said } = await runWith(missing(), { PATH: path });
-			expect(said).toContain('npm has not installed the dependencies');
-			expect(said).not.toContain('ENOENT');
 			expect(code).toBe(1);
 		},
 		LIMIT_MS,

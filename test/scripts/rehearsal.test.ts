@@ -12,7 +12,6 @@ import { isGood, toExitCode, toJson, toPage, toTable } from '../../lab/rehearsal
 import { SCENARIOS } from '../../lab/rehearsal/tables';
 import { toResult, withoutFigures, withoutRun } from '../../lab/rehearsal/verdict';
 import { whyNotJudged } from '../../lab/rehearsal/whyNotJudged';
-import { hostileWorkflows, SHAPES } from '../fixtures/rehearsal/shapes';
 
 const OWN = 'n8n-nodes-agent-video.';
 
@@ -92,20 +91,6 @@ describe('the copy', () => {
 		]);
 	});
 
-	it.each([
-		['a node that stays', 'n8n-nodes-base.set', {}, 'a stub that returns its pinned data'],
-		['an answer that n8n waits for', 'n8n-nodes-base.respondToWebhook', {}, undefined],
-		[
-			'a node with two outputs',
-			'n8n-nodes-base.if',
-			{ connections: { Post: { main: [[], [{ node: 'Schedule' }]] } } },
-			undefined,
-		],
-	])('uses pinned data of %s: %s', (_case, type, more, by) => {
-		const pinData = { Post: [{ json: {} }] };
-		expect(replacementOf(node('Post', type), { pinData, ...more }).by).toBe(by);
-	});
-
 	it('has a person who approves', () => {
 		const asks = node('Ask', 'n8n-nodes-base.slack', {
 			parameters: { operation: 'sendAndWait' },
@@ -158,40 +143,6 @@ describe('the copy', () => {
 		expect(copy.credentials).toEqual({ agentVideoApi: { id: '', name: 'normal_0' } });
 	});
 
-	it.each(['constructor', 'toString', 'valueOf'])('has a node with the name %s', (name) => {
-		const pinned = { pinData: {}, connections: {} };
-		const { copy, by } = replacementOf({ ...slack, name }, pinned);
-		expect([copy.name, by]).toEqual([name, 'a stub that returns {}']);
-	});
-
-	it('fills in a further page of a form', () => {
-		const values = [
-			{ fieldLabel: 'Prompt' },
-			{
-				fieldLabel: 'Size',
-				fieldType: 'dropdown',
-				fieldOptions: { values: [{ option: 'L' }] },
-			},
-		];
-		const page = node('Page', 'n8n-nodes-base.form', {
-			parameters: { formFields: { values } },
-		});
-		const { copy, by } = replacementOf(page);
-		expect(by).toBe('a stub that fills it in');
-		expect(run(copy, [{}])).toMatchObject([
-			{ json: { Prompt: 'A lighthouse at dawn', Size: 'L' } },
-		]);
-		const end = { ...page, parameters: { operation: 'completion' } };
-		expect(replacementOf(end).by).toBe('a stub that returns {}');
-	});
-
-	it('starts a webhook of several methods with the one that it has', () => {
-		const parameters = { multipleMethods: true, httpMethod: ['GET', 'POST'] };
-		const hook = node('Hook', 'n8n-nodes-base.webhook', { parameters });
-		const { starts } = copyWorkflow(linked([hook, CREATE]), 'normal_0');
-		expect(starts[0]!.node.parameters['httpMethod']).toEqual(['GET', 'POST']);
-	});
-
 	it('says that a webhook gets no body, unless one is pinned to it', () => {
 		const hook = node('Hook', 'n8n-nodes-base.webhook');
 		const pinned = { Hook: [{ json: { body: { prompt: 'a fox' } } }] };
@@ -206,29 +157,6 @@ describe('the copy', () => {
 		);
 	});
 
-	it('starts an error workflow with an error such as n8n gives it', () => {
-		const trigger = node('On Error', 'n8n-nodes-base.errorTrigger');
-		const { workflow } = copyWorkflow(linked([trigger, CREATE]), 'normal_0');
-		const copy = workflow.nodes.find(({ name }) => name === 'On Error')!;
-		const [started] = run(copy, [{}]) as [{ json: object }];
-		expect(started.json).toMatchObject({
-			workflow: { id: '1' },
-			execution: { error: { message: 'It has failed.' } },
-		});
-	});
-
-	it.each([
-		[1.3, {}, undefined],
-		[1.3, { includeUserInOutput: true }, 'ada@example.com'],
-		[1.5, {}, 'ada@example.com'],
-		[1.5, { authentication: 'none' }, undefined],
-	])('has a user who has logged in to a chat, version %d %j: %s', (typeVersion, more, email) => {
-		const parameters = { authentication: 'n8nUserAuth', ...more };
-		const chat = node('Chat', '@n8n/n8n-nodes-langchain.chatTrigger', { parameters });
-		const { starts } = copyWorkflow(linked([{ ...chat, typeVersion }, CREATE]), 'normal_0');
-		expect((starts[0]!.pinned['user'] as { email: string } | undefined)?.email).toBe(email);
-	});
-
 	it('starts a form that fills a table before the schedule that reads it', () => {
 		const form = node('Form', 'n8n-nodes-base.formTrigger');
 		const row = node('Row', 'n8n-nodes-base.dataTable');
@@ -237,18 +165,6 @@ describe('the copy', () => {
 			['form', true],
 			['webhook', false],
 		]);
-	});
-
-	it('keeps the settings that decide how executions go, and a name that n8n takes', () => {
-		const kept = { executionOrder: 'v0', timezone: 'Asia/Tokyo', executionTimeout: 9 };
-		const settings = { ...kept, saveDataSuccessExecution: 'none' };
-		const copyOf = (more: Partial<ExportedWorkflow>) =>
-			copyWorkflow({ ...linked([SCHEDULE, CREATE]), ...more }, 'normal_0').workflow;
-		expect(copyOf({ settings }).settings).toStrictEqual(kept);
-		expect(copyOf({}).settings).toStrictEqual({});
-		expect(copyOf({ name: 'x'.repeat(128) }).name).toHaveLength(128);
-		const [a, b] = copyOf({}).nodes.map(({ id }) => id);
-		expect(a).not.toBe(b);
 	});
 });
 
@@ -291,14 +207,6 @@ describe('the triggers', () => {
 			'Failed: it leads to no node of this package',
 			'Off: it is disabled',
 		]);
-	});
-});
-
-describe('the shapes', () => {
-	it('are fifty, with names of their own', () => {
-		const names = SHAPES.map(({ workflow }) => workflow.name);
-		expect(new Set(names).size).toBeGreaterThan(49);
-		expect(hostileWorkflows('http://127.0.0.1:1').length).toBeGreaterThan(9);
 	});
 });
 
@@ -539,21 +447,6 @@ describe('a normal night that shows nothing', () => {
 		expect([result.isJudged, result.applies, result.problems]).toEqual([false, false, []]);
 		expect(result.verdict).toContain('Not judged. Create Video: Prompt is empty');
 	});
-
-	it('names a loop that nothing ends', () => {
-		const looped = { isGreen: false, error: 'If: stopped', failedAt: 'If', endless: 'If' };
-		expect(resultOf('normal', looped, [SCHEDULE, iff, edit, iff, CREATE]).problems).toEqual([
-			'"If" runs again and again: nothing ends this loop.',
-		]);
-	});
-
-	it('names what it has not reached beside what it has', () => {
-		const ran = { ran: ['Schedule', 'Create Video', 'Get', 'If'] };
-		const { verdict } = resultOf('normal', ran, [SCHEDULE, CREATE, get, iff, WAIT]);
-		expect(verdict).toBe(
-			'Nothing is lost. "Wait for Video" did not run: the way ends at "If". It got {} from "Get": pin data to it.',
-		);
-	});
 });
 
 describe('a file', () => {
@@ -574,14 +467,6 @@ describe('a file', () => {
 		['a list, as n8n exports it', JSON.stringify([mine, other]), ['Mine', 'Other']],
 	])('may have %s', async (_title, text, names) => {
 		expect(await read(text)).toEqual(names);
-	});
-
-	it('may have nodes without parameters', async () => {
-		const { parameters, ...bare } = CREATE;
-		const path = join(folder, 'bare.json');
-		writeFileSync(path, JSON.stringify(workflowOf([SCHEDULE, bare as INode])));
-		const [found] = await readWorkflows(path);
-		expect(copyWorkflow(found!, 'normal_0').workflow.nodes.at(-1)!.parameters).toEqual({});
 	});
 
 	it.each(['', 'null', '5', '{}', '[{}]', '[null]', '{"nodes":{}}'])(
@@ -621,38 +506,7 @@ describe('the report', () => {
 		resultOf('expired-url', { wasFaulty: false }),
 		resultOf('twice', { requests: ['a', 'b', 'a', 'b'] }),
 	];
-	const long = 'A workflow with a name that is much longer than any terminal is wide '.repeat(3);
 	const replaced = [{ node: 'Post', type: 'n8n-nodes-base.slack', by: 'a stub that returns {}' }];
-
-	it('fits into a terminal of 80 columns', () => {
-		const table = toTable(
-			[{ workflow: long, replaced, results }],
-			['a connection to example.com:443'],
-		);
-		const widths = table.split('\n').map((line) => Array.from(line).length);
-		expect(Math.max(...widths)).toBeLessThanOrEqual(80);
-		// No figure and no word of the head is cut.
-		expect(table).not.toContain('…');
-	});
-
-	it('has a row of figures and a row with the verdict of each scenario', () => {
-		const [, , , , , , , , , idle, bad] = results;
-		const rows = toTable([{ workflow: 'Mine', replaced, results: [idle!, bad!] }], [])
-			.split('\n')
-			.filter((line) => /[✓✗]|URL|downloads|Idempotency/.test(line))
-			.map((line) =>
-				line
-					.split('│')
-					.map((cell) => cell.trim())
-					.filter(Boolean),
-			);
-		expect(rows).toEqual([
-			['The URL of a file has'],
-			['It downloads no file.'],
-			['✗ A second start at the', '2', '2', '2', '0', '0', '2', 'green'],
-			['2 paid videos were paid a second time. Set an Idempotency Key in'],
-		]);
-	});
 
 	it('lets no text of a workflow end the script of the page', () => {
 		const page = toPage([{ workflow: '</script><b>$&', replaced, results }], []);
