@@ -12,7 +12,7 @@ What the specification of the service says, in short sentences of our own, and t
 emulator. A *walk* is a check that runs the nodes at the emulator; an *example* is an example call, rebuilt with the nodes; any
 other proof is a test file, with the title of the test.`;
 
-/** Writes the statements of test/spec/statements.ts with their proofs, to be read, and says where. */
+/** Writes the statements of test/spec/statements.txt with their proofs, to be read, and says where. */
 async function writeSpecification(): Promise<void> {
 	const folder = join(ROOT, 'test-results');
 	const file = join(folder, 'specification.md');

@@ -1,18 +1,6 @@
 import { startService, user, type Json, type TestService } from '../emulator/support/service';
 import { anything, containing, matching } from './expected';
-import {
-	agent,
-	assistant,
-	chat,
-	createVideo,
-	model,
-	DETAILS,
-	TEXT,
-	waitForVideo,
-	type Ran,
-	type Target,
-} from './nodeRuns';
-import { FAILURE } from '../support/failureTexts';
+import { agent, assistant, chat, createVideo, model, DETAILS, TEXT, waitForVideo, type Ran } from './nodeRuns';
 
 jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
 	virtual: true,
@@ -244,41 +232,4 @@ test('Create Video and Wait for Video get the video', async () => {
 	const done = jsonOf(await waitForVideo(service, [created as never]));
 	expect(done).toMatchObject({ status: 'completed', video_url: anything(String) });
 	expect(done).not.toHaveProperty('thumbnail_url');
-});
-
-const FAILURES: readonly (readonly [number, string, (target: Target) => Promise<Ran>])[] = [
-	[
-		401,
-		'rejected the API key',
-		async ({ url }) => await chat({ url, apiKey: 'no' }, { prompt: 'Hi' }),
-	],
-	[
-		402,
-		'no application',
-		async (target) => await chat(target, { prompt: 'Hi', appCode: 'none' }),
-	],
-	[
-		403,
-		'no access',
-		async (target) => await chat(target, { prompt: 'Hi', appCode: 'private-app' }),
-	],
-	[
-		406,
-		FAILURE.noCredit,
-		async ({ url }) => await chat({ url, apiKey: 'demo-key-no-credit' }, { prompt: 'Hi' }),
-	],
-	[409, 'moderation', async (target) => await chat(target, { prompt: 'forbidden-word' })],
-	[503, 'unavailable', async (target) => await chat(target, { prompt: 'broken-service' })],
-	[
-		402,
-		'model does not exist',
-		async (target) => await createVideo(target, { model: 'video-m99', prompt: 'A lake' }),
-	],
-];
-test.each(FAILURES)('status %i: %s', async (status, message, run) => {
-	const { error } = await run(service);
-	expect(error).toMatchObject({
-		message: containing(message),
-		httpCode: String(status),
-	});
 });
