@@ -1,6 +1,4 @@
 import { request } from 'node:http';
-
-import { Journal } from '../../emulator/journal';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../emulator/startEmulator';
 
 let emulator: Emulator | undefined;
@@ -58,24 +56,5 @@ describe('the Host header', () => {
 		expect(await ask('host.docker.internal:PORT', options)).toMatchObject({ status: 200 });
 		expect(await ask('Host.Docker.Internal')).toMatchObject({ status: 200 });
 		expect(await ask('attacker.example')).toMatchObject({ status: 421 });
-	});
-});
-
-describe('the journal', () => {
-	const entry = (path: string) => ({
-		...{ time: 0, method: 'POST', path, identity: 'demo', authorized: true },
-	});
-
-	it('drops the oldest bodies above its limit in bytes, but no entry', () => {
-		const journal = new Journal({ maxBytes: 10_000 });
-		for (let index = 0; index < 20; index++) {
-			const request = {};
-			journal.record(entry(`/${index}`), request);
-			journal.keepBody(request, { index }, 2_000);
-		}
-		expect(journal.entries).toHaveLength(20);
-		const kept = journal.entries.filter(({ body }) => typeof body === 'object');
-		expect(kept.map(({ path }) => path)).toStrictEqual(['/17', '/18', '/19']);
-		expect(journal.entries[0]!.body).toBe('(dropped: the journal is full)');
 	});
 });

@@ -23,25 +23,6 @@ it.each(APPS)('%s answers with the keys that the message lists', async (app) => 
 	expect(Object.keys(reply as object)).toEqual(['title', 'tags']);
 });
 
-it('a model fills a list to the minItems of a schema, with another text for each', async () => {
-	const schema = {
-		type: 'object',
-		properties: {
-			scenes: {
-				type: 'array',
-				minItems: 3,
-				items: { type: 'object', properties: { prompt: { type: 'string' } } },
-			},
-		},
-	};
-	const { scenes } = (await replyOf(
-		'demo-app',
-		`Three scenes as JSON.\nTopic: a kite\n${JSON.stringify(schema)}`,
-	)) as { scenes: { prompt: string }[] };
-	expect(new Set(scenes.map(({ prompt }) => prompt)).size).toBe(3);
-	expect(scenes[0]!.prompt).toContain('kite');
-});
-
 const REVIEW = 'I love this camera, it is great';
 
 it.each<[string, object]>([

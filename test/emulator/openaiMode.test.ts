@@ -107,29 +107,6 @@ describe('other endpoints', () => {
 		expect(await client.models.retrieve(MODEL)).toMatchObject({ id: MODEL, object: 'model' });
 	});
 
-	it('embed texts: the same text has the same vector, and common words make texts similar', async () => {
-		const embed = async (input: string[], dimensions?: number) =>
-			(
-				await client.embeddings.create({
-					model: 'e',
-					input,
-					...(dimensions !== undefined && { dimensions }),
-				})
-			).data.map(({ embedding }) => embedding);
-		const [fox, again, similar, other] = (await embed([
-			'a red fox',
-			'a red fox',
-			'the red fox runs',
-			'stock market',
-		])) as [number[], number[], number[], number[]];
-		const cosine = (a: number[], b: number[]) =>
-			a.reduce((sum, value, index) => sum + value * b[index]!, 0);
-		expect(again).toEqual(fox);
-		expect(cosine(fox, fox)).toBeCloseTo(1);
-		expect(cosine(fox, similar)).toBeGreaterThan(cosine(fox, other));
-		expect((await embed(['a'], 8))[0]).toHaveLength(8);
-	});
-
 	it('give responses, streamed and not', async () => {
 		const request = { model: MODEL, input: 'What is 2 + 2?', instructions: 'Be brief' };
 		const plain = await client.responses.create(request);

@@ -180,13 +180,6 @@ describe('video tasks', () => {
 			video_url: expect.stringContaining('.mp4') as string,
 		});
 	});
-
-	it('serves a file beside the script', async () => {
-		write('my film', 'film.mp4');
-		const service = await withScript(replies('task: { seconds: 0, file: ./film.mp4 }'));
-		const { body } = await service.queryTask(await create(service, 'a film'));
-		expect(await get(String(body['video_url']))).toEqual({ status: 200, text: 'my film' });
-	});
 });
 
 describe('the file', () => {

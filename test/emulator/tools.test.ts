@@ -1,7 +1,3 @@
-import Ajv from 'ajv';
-import addFormats from 'ajv-formats';
-import fc from 'fast-check';
-import { chooseToolCalls } from '../../emulator/chat/tools/chooseToolCalls';
 import { errorBody, startService, user, type Json, type TestService } from './support/service';
 
 let service: TestService;
@@ -179,88 +175,5 @@ describe('4 function-calling flow', () => {
 		expect(
 			(await runConversation('Weather in Paris and Rome', ['sunny', 'rainy'])).answer,
 		).toBe('Here is what I found.\nParis: sunny.\nRome: rainy.');
-	});
-});
-
-describe('2.3 arguments satisfy the JSON schema of the tool', () => {
-	const leaf = fc.oneof(
-		fc.record({ type: fc.constant('string'), minLength: fc.nat(5) }),
-		fc.record({ type: fc.constant('string'), maxLength: fc.integer({ min: 1, max: 20 }) }),
-		fc.record({
-			type: fc.constant('string'),
-			format: fc.constantFrom(
-				'date',
-				'date-time',
-				'time',
-				'email',
-				'uri',
-				'uuid',
-				'ipv4',
-				'hostname',
-			),
-		}),
-		fc.record({
-			type: fc.constantFrom('integer', 'number'),
-			minimum: fc.integer({ min: -9, max: 50 }),
-		}),
-		fc.record({
-			type: fc.constantFrom('integer', 'number'),
-			maximum: fc.integer({ min: -9, max: 50 }),
-		}),
-		fc.record({ type: fc.constant('integer'), multipleOf: fc.constantFrom(2, 5) }),
-		fc.record({
-			type: fc.constant('integer'),
-			exclusiveMinimum: fc.integer({ min: -9, max: 50 }),
-		}),
-		fc.record({ type: fc.constant('boolean') }),
-		fc.record({ type: fc.constant(['null', 'string']) }),
-		fc.record({ enum: fc.uniqueArray(fc.string(), { minLength: 1, maxLength: 4 }) }),
-		fc.record({ const: fc.jsonValue({ maxDepth: 1 }) }),
-	);
-	const { schema } = fc.letrec((tie) => ({
-		schema: fc.oneof({ maxDepth: 3 }, leaf, tie('list'), tie('object'), tie('choice')),
-		list: fc.record({
-			type: fc.constant('array'),
-			items: tie('schema'),
-			minItems: fc.nat(3),
-			maxItems: fc.integer({ min: 3, max: 5 }),
-		}),
-		object: fc
-			.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), tie('schema'), { maxKeys: 4 })
-			.chain((properties) =>
-				fc.record({
-					type: fc.constant('object'),
-					properties: fc.constant(properties),
-					required: fc.subarray(Object.keys(properties)),
-				}),
-			),
-		choice: fc.record({ anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }) }),
-	}));
-
-	it('2.3 for any schema and message', () => {
-		const ajv = addFormats(new Ajv({ strict: false }));
-		const words = fc.lorem({ maxCount: 8 });
-		fc.assert(
-			fc.property(
-				fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), schema),
-				words,
-				(properties, message) => {
-					const parameters = {
-						type: 'object',
-						properties,
-						required: Object.keys(properties),
-					};
-					const options = { round: 0, required: true, nowMs: 0 };
-					const declared = {
-						type: 'function',
-						function: { name: 'act', parameters },
-					} as const;
-					const [call] = chooseToolCalls(message, [declared], options);
-					ajv.validate(parameters, call!.arguments);
-					expect(ajv.errors).toBeNull();
-				},
-			),
-			{ seed: 7, numRuns: 200 },
-		);
 	});
 });

@@ -1,23 +1,6 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-
-import { ROOT } from '../../lab/paths';
 import { drawVideo } from '../../emulator/media/drawVideo';
-import { brightestOf, pictureChanges, probe } from './support/probe';
+import { brightestOf, probe } from './support/probe';
 import { startService, type Json, type TestService } from './support/service';
-
-/** Draws a video in a process of its own and prints how many handlers of failures that has left there. */
-const COUNT_HANDLERS = `
-const { videoFile } = require('./emulator/media/mediaFiles.ts');
-const video = { size: '480P', aspectRatio: '1:1', seconds: 1, words: 'A cat' };
-videoFile(video).then((bytes) => {
-	const events = ['uncaughtException', 'unhandledRejection'];
-	const handlers = events.reduce((sum, event) => sum + process.listenerCount(event), 0);
-	console.log(JSON.stringify({ drawn: bytes.length > 500, handlers }));
-});`;
 
 let service: TestService;
 beforeAll(async () => {
@@ -76,26 +59,6 @@ describe('2.10 video files', () => {
 		expect(await brightestOf('references', (await drawn('A cat')).bytes)).toBeLessThan(100);
 	});
 
-	it('2.8 a video begins with its first image, and ends with its last one', async () => {
-		const images = ['https://example.com/morning.jpg', 'https://example.com/evening.jpg'];
-		const frames = { image_mode: 'first_last_frame', duration: 5 };
-		const cuts = async (urls: readonly string[]) => {
-			const { bytes } = await drawn('A cat', { images: urls, ...frames });
-			const changes = await pictureChanges(bytes);
-			return changes.flatMap((change, index) => (change > 2 ? index + 1 : []));
-		};
-		expect(await cuts(images)).toEqual([24, 96]);
-		expect(await cuts(images.slice(0, 1))).toEqual([24]);
-	});
-
-	it('the picture moves in every frame, and the file is small', async () => {
-		const { bytes } = await drawn('A paper boat in the rain', { duration: 15, mode: 'pro' });
-		const changes = await pictureChanges(bytes);
-		expect(changes.length).toBeGreaterThan(20);
-		expect(Math.min(...changes)).toBeGreaterThan(0.1);
-		expect(bytes.length).toBeLessThan(80_000);
-	});
-
 	it('equal prompts give the same file, other prompts another one', async () => {
 		const first = await drawn('A paper boat in the rain');
 		const same = await drawn('A paper boat in the rain');
@@ -117,16 +80,6 @@ describe('2.10 video files', () => {
 		const { url, bytes } = await drawn(prompt);
 		expect(url).toMatch(new RegExp(`_5s_${words}\\.mp4$`));
 		expect((await probe(bytes)).seconds).toBe(5);
-	});
-
-	it('videos that are drawn at the same time do not disturb each other', async () => {
-		const drawings = ['one', 'two', 'three'].map((words) => ({
-			...{ width: 480, height: 480, seconds: 3, words },
-		}));
-		const together = await Promise.all(drawings.map(drawVideo));
-		for (const [index, drawing] of drawings.entries()) {
-			expect(together[index]).toEqual(await drawVideo(drawing));
-		}
 	});
 
 	it('other requests are answered between two frames', async () => {
@@ -220,30 +173,6 @@ describe('2.10 video files', () => {
 			expect(again.bytes).toEqual(
 				{ 200: bytes, 206: bytes.subarray(9), 304: Buffer.alloc(0) }[status],
 			);
-		}
-	});
-
-	it('a file that another run has drawn is taken from the disk, unless it is damaged', async () => {
-		const cache = await mkdtemp(join(tmpdir(), 'drawn-'));
-		const draw = async () => {
-			const args = ['--import', 'tsx', '--eval', COUNT_HANDLERS];
-			const env = { ...process.env, XDG_CACHE_HOME: cache };
-			await promisify(execFile)(process.execPath, args, { cwd: ROOT, env });
-			const folder = join(cache, 'agent-video-emulator');
-			const [name, ...others] = await readdir(folder);
-			expect(others).toEqual([]);
-			const path = join(folder, name!);
-			return { path, modified: (await stat(path)).mtimeMs };
-		};
-		try {
-			const { path, modified } = await draw();
-			expect((await draw()).modified).toBe(modified);
-			const whole = await readFile(path);
-			await writeFile(path, Buffer.concat([whole.subarray(0, 99), whole.subarray(100)]));
-			await draw();
-			expect((await readFile(path)).equals(whole)).toBe(true);
-		} finally {
-			await rm(cache, { recursive: true });
 		}
 	});
 

@@ -208,13 +208,6 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		createVideo: CREATION_TOO_LONG,
 		waitForVideo: AFTER_LONG_POLL,
 	}),
-	endlessDripAfter: byForm(
-		{
-			streamed: badly(TOO_LONG, { ...HALF, takesMs: SILENCE_MS }),
-			whole: badly(TOO_LONG, { takesMs: SILENCE_MS }),
-		},
-		{ createVideo: CREATION_TOO_LONG, waitForVideo: AFTER_LONG_POLL },
-	),
 	// Before the headers have arrived Timeout is a total timeout: n8n's HTTP client counts from the request.
 	endlessHeaders: row(badly(FAILURE.silent, { takesMs: SILENCE_MS }), {
 		assistantStreamed: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
@@ -255,7 +248,6 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	}),
 	nginx: row(well()),
 	rateLimit: row(WAITED_SEVEN, { waitForVideo: PAUSED_SEVEN }),
-	rateLimitDate: row(WAITED_SEVEN, { waitForVideo: PAUSED_SEVEN }),
 	rateLimitLong: row(badly(FAILURE.tooMany, said(429)), {
 		waitForVideo: badly(
 			`${NOT_FINISHED}. The last poll failed: ${FAILURE.tooMany}: Own words for 429`,
@@ -304,7 +296,6 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	status409: errorStatusRow(409, FAILURE.moderated),
 	html404: row(NONE, { waitForVideo: ARRIVES }),
 	html404Always: row(NO_PAGE, { waitForVideo: { ...NO_PAGE, ...LASTING } }),
-	redirect302: redirected(302),
 	redirect307: redirected(307),
 	htmlPage: row(badly(STRANGE, LOGIN), {
 		createVideo: outcomeUnknown(STRANGE),
@@ -334,6 +325,5 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		model: CUT,
 		modelStreamed: CUT,
 	}),
-	clockForward: row(well({ requests: 2, takesMs: [2_000, 2_000] })),
 	clockBack: row(well({ requests: 2, takesMs: [2_000, 2_000] })),
 };

@@ -167,13 +167,6 @@ export const FAULTS = {
 			dripForever(response, time, answer.isStream ? ': still there\n\n' : ' ');
 		},
 	},
-	endlessDripAfter: {
-		title: 'endless slow response after the first piece',
-		mayBeDone: true,
-		act: afterFirstPiece((response, { time }) => {
-			dripForever(response, time, '\n');
-		}),
-	},
 	endlessHeaders: {
 		title: 'endless slow headers',
 		mayBeDone: true,
@@ -272,14 +265,6 @@ export const FAULTS = {
 		mayBeDone: false,
 		act: errorStatus(429, () => ({ 'retry-after': '7' })),
 	},
-	rateLimitDate: {
-		title: '429 with a date in Retry-After',
-		mayBeDone: false,
-		act: errorStatus(429, () => ({
-			date: new Date().toUTCString(),
-			'retry-after': new Date(Date.now() + 7_000).toUTCString(),
-		})),
-	},
 	rateLimitLong: {
 		title: '429 with one hour in Retry-After',
 		count: Infinity,
@@ -308,7 +293,6 @@ export const FAULTS = {
 		mayBeDone: false,
 		act: page(404),
 	},
-	redirect302: redirect(302),
 	redirect307: redirect(307),
 	htmlPage: {
 		title: 'HTML page with status 200',
@@ -367,7 +351,6 @@ export const FAULTS = {
 			pieces.map((piece) => piece.replace(/queued|processing|stop|tool_calls"}/, 'dreaming')),
 		),
 	},
-	clockForward: clockSet('clock set forward by a day', DAY_MS),
 	clockBack: clockSet('clock set back by a day', -DAY_MS),
 } as const satisfies Record<string, Fault>;
 

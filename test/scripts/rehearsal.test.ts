@@ -142,30 +142,6 @@ describe('the copy', () => {
 		expect(copy.parameters['model']).toMatchObject({ value: 'video-m1' });
 		expect(copy.credentials).toEqual({ agentVideoApi: { id: '', name: 'normal_0' } });
 	});
-
-	it('says that a webhook gets no body, unless one is pinned to it', () => {
-		const hook = node('Hook', 'n8n-nodes-base.webhook');
-		const pinned = { Hook: [{ json: { body: { prompt: 'a fox' } } }] };
-		const replacedWith = (more: Partial<ExportedWorkflow>) =>
-			copyWorkflow({ ...linked([hook, CREATE]), ...more }, 'normal_0').replaced;
-		expect(replacedWith({})[0]).toMatchObject({
-			node: 'Hook',
-			by: 'a request without a body: pin data to the trigger, and its body is sent',
-		});
-		expect(replacedWith({ pinData: pinned })).not.toContainEqual(
-			expect.objectContaining({ node: 'Hook' }),
-		);
-	});
-
-	it('starts a form that fills a table before the schedule that reads it', () => {
-		const form = node('Form', 'n8n-nodes-base.formTrigger');
-		const row = node('Row', 'n8n-nodes-base.dataTable');
-		const { starts } = copyWorkflow(linked([SCHEDULE, CREATE], [form, row]), 'normal_0');
-		expect(starts.map(({ kind, byPerson }) => [kind, byPerson])).toEqual([
-			['form', true],
-			['webhook', false],
-		]);
-	});
 });
 
 describe('the triggers', () => {
@@ -189,24 +165,6 @@ describe('the triggers', () => {
 		['one of mails', [[trigger('Mail', 'emailReadImap'), CREATE]], ['Mail']],
 	])('that start ours: %s', (_case, chains, names) => {
 		expect(triggersOf(linked(...chains))).toEqual(names);
-	});
-
-	it('are named if they do not start', () => {
-		const chains = [
-			[SCHEDULE, CREATE],
-			[trigger('Alone', 'manualTrigger')],
-			[trigger('Hook', 'webhook'), CREATE],
-			[trigger('Failed', 'errorTrigger'), node('Post', 'n8n-nodes-base.slack')],
-			[trigger('Off', 'interval', { disabled: true }), CREATE],
-		];
-		const { replaced } = copyWorkflow(linked(...chains), 'normal_0');
-		const reasons = replaced.filter(({ by }) => by.startsWith('not started: '));
-		expect(reasons.map(({ node, by }) => `${node}: ${by.slice(13)}`)).toEqual([
-			'Alone: it leads to no node',
-			'Hook: it has a rehearsal of its own',
-			'Failed: it leads to no node of this package',
-			'Off: it is disabled',
-		]);
 	});
 });
 
@@ -335,26 +293,11 @@ describe('the verdict', () => {
 		);
 	});
 
-	it('names the node whose task ledger is off', () => {
-		const off = { ...CREATE, parameters: { options: { taskLedger: false } } };
-		const { verdict } = resultOf('kill-wait', LOST, [SCHEDULE, off]);
-		expect(verdict).toContain('Switch on Task Ledger in Create Video');
-	});
-
 	it('lets a person pay for a second video', () => {
 		const form = node('Form', 'n8n-nodes-base.formTrigger');
 		const twice = { requests: ['a', 'b', 'a', 'b'] };
 		expect(resultOf('twice', twice, [form, CREATE]).problems).toEqual([]);
 		expect(resultOf('kill-wait', twice, [form, CREATE]).paidTwice).toBe(2);
-	});
-
-	it('has no figures of a scenario that does not concern the workflow', () => {
-		const result = resultOf('expired-url', { ...LOST, wasFaulty: false });
-		expect([result.applies, result.problems, result.verdict]).toEqual([
-			false,
-			[],
-			'It downloads no file.',
-		]);
 	});
 
 	it.each([
@@ -440,13 +383,6 @@ describe('a normal night that shows nothing', () => {
 		const copy = copyWorkflow(linked(nodes), 'normal_0');
 		expect(whyNotJudged(copy, { ...NORMAL, ...outcome })).toBe(why);
 	});
-
-	it('judges no other scenario', () => {
-		const nodes = [SCHEDULE, get, CREATE];
-		const result = resultOf('normal', { ...empty, ran: ['Get'] }, nodes);
-		expect([result.isJudged, result.applies, result.problems]).toEqual([false, false, []]);
-		expect(result.verdict).toContain('Not judged. Create Video: Prompt is empty');
-	});
 });
 
 describe('a file', () => {
@@ -459,14 +395,6 @@ describe('a file', () => {
 	const [mine, other] = [workflowOf([SCHEDULE]), { ...workflowOf([]), name: 'Other' }];
 	afterAll(() => {
 		rmSync(folder, { recursive: true });
-	});
-
-	it.each<[string, string, string[]]>([
-		['one workflow', JSON.stringify(mine), ['Mine']],
-		['a byte order mark', `\ufeff${JSON.stringify(mine)}`, ['Mine']],
-		['a list, as n8n exports it', JSON.stringify([mine, other]), ['Mine', 'Other']],
-	])('may have %s', async (_title, text, names) => {
-		expect(await read(text)).toEqual(names);
 	});
 
 	it.each(['', 'null', '5', '{}', '[{}]', '[null]', '{"nodes":{}}'])(

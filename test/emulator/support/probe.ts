@@ -74,34 +74,19 @@ export async function probe(file: Buffer): Promise<Probed> {
 	};
 }
 
-/** One of ffprobe's figures about the brightness (0 to 255) of each frame. */
-async function brightness(
-	file: Buffer,
-	figure: 'YDIF' | 'YMAX',
-	filter = 'null',
-): Promise<readonly number[]> {
-	const name = `lavfi.signalstats.${figure}`;
-	const { frames } = (await runProbe(file, (path) => [
-		...['-f', 'lavfi', '-i', `movie=${path},${filter},signalstats`],
-		...['-show_entries', `frame_tags=${name}`],
-	])) as { readonly frames: readonly { readonly tags: Readonly<Record<string, string>> }[] };
-	return frames.map(({ tags }) => Number(tags[name]));
-}
-
-/** The mean change of brightness from each frame of a video to the next. */
-export async function pictureChanges(file: Buffer): Promise<readonly number[]> {
-	return (await brightness(file, 'YDIF')).slice(1);
-}
-
 /** Parts of the picture, from the top, as shares of its height. */
 const PARTS = {
 	references: [0.335, 0.04],
-	text: [0.38, 0.35],
 	watermark: [0.95, 0.04],
 } as const;
 
-/** The brightness of the brightest point in a part of the picture, such as the middle, where the text is. */
+/** The brightness (0 to 255) of the brightest point in a part of the picture. */
 export async function brightestOf(part: keyof typeof PARTS, file: Buffer): Promise<number> {
 	const [top, height] = PARTS[part];
-	return Math.max(...(await brightness(file, 'YMAX', `crop=iw:ih*${height}:0:ih*${top}`)));
+	const name = 'lavfi.signalstats.YMAX';
+	const { frames } = (await runProbe(file, (path) => [
+		...['-f', 'lavfi', '-i', `movie=${path},crop=iw:ih*${height}:0:ih*${top},signalstats`],
+		...['-show_entries', `frame_tags=${name}`],
+	])) as { readonly frames: readonly { readonly tags: Readonly<Record<string, string>> }[] };
+	return Math.max(...frames.map(({ tags }) => Number(tags[name])));
 }
