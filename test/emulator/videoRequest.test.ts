@@ -201,7 +201,7 @@ describe.each(SPEC_ROWS)('2.11 %s', (model, spec) => {
 
 describe.each(SPEC_ROWS.filter(([, { videos }]) => videos > 0))(
 	'2.8 %s with a reference video',
-	(model, { durations, defaultDuration, generatesAudio, editsVideos }) => {
+	(model, { generatesAudio, editsVideos }) => {
 		// 7 seconds differ from every default, so that the length of the edited video is recognized.
 		const withVideo = (more: Json) =>
 			effective({ model, videos: [clip('reference', 7)], ...more });

@@ -23,7 +23,7 @@ const CELLS = (Object.keys(FAULTS) as FaultId[]).flatMap((fault, row) =>
 	operationsFor(row).flatMap((id) => {
 		const ending = EXPECTATIONS[fault][id];
 		const operation: Operation = OPERATIONS[id];
-		return ending === NONE ? [] : [{ row, fault: FAULTS[fault] as Fault, operation, ending }];
+		return ending === NONE ? [] : [{ row, fault: FAULTS[fault], operation, ending }];
 	}),
 );
 
