@@ -2,7 +2,7 @@
 import { body } from './answers';
 import { checkEnding } from './checkEnding';
 import { EXPECTATIONS, NONE } from './expectations';
-import { FAULTS, type Fault, type FaultId } from './faults';
+import { FAULTS, type FaultId } from './faults';
 import { OPERATIONS, waysFor, type Operation, type OperationId } from './operations';
 import { startServers, type Servers } from './runCell';
 import { thorough } from '../support/thorough';
@@ -38,7 +38,8 @@ afterAll(async () => {
 test.each(CELLS)(
 	'$fault.title: $operation.title',
 	async ({ row, fault, operation, ending }) => {
-		for (const way of waysFor(operation, row)) {
+		// Each operation comes in every third or fourth row.
+		for (const way of waysFor(operation, Math.floor(row / 4))) {
 			const seen = await servers.run(operation, fault, way);
 			checkEnding(ending, operation, seen, way);
 		}
