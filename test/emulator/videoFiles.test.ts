@@ -42,7 +42,8 @@ describe('2.10 video files', () => {
 		const { response, bytes } = await download((await completedTask(more))['video_url']);
 		expect(response.headers.get('content-type')).toBe('video/mp4');
 		expect(response.headers.get('content-length')).toBe(String(bytes.length));
-		expect(await probe(bytes)).toMatchObject({ codec: 'h264', ...shown });
+		const { sound, ...seen } = await probe(bytes);
+		expect({ ...seen, sound }).toMatchObject({ codec: 'h264', ...shown });
 	});
 
 	it('2.8 the watermark is in the picture', async () => {
