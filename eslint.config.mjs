@@ -33,6 +33,7 @@ export default tseslint.config(
 		rules: {
 			'no-console': 'error',
 			'@typescript-eslint/consistent-type-imports': 'error',
+			'@typescript-eslint/consistent-type-exports': 'error',
 			// Neither preset has it. A `default` counts: unknown values come from the service.
 			'@typescript-eslint/switch-exhaustiveness-check': [
 				'error',
