@@ -77,23 +77,6 @@ describe('2.1 chat request body', () => {
 		);
 	});
 
-	it('2.1 response_format json_object follows a JSON template; without keys it returns topic and answer', async () => {
-		const response_format = { type: 'json_object' };
-		const sampled = await service.say(
-			'Answer as {"city": "…", "population": 0, "view": [], "is_capital": true} in JSON: What is Paris?',
-			{ response_format },
-		);
-		const plain = await service.say('What is 2 + 2? Answer in JSON.', { response_format });
-
-		expect(JSON.parse(sampled.content!)).toEqual({
-			city: 'Paris',
-			population: expect.any(Number) as number,
-			view: expect.arrayContaining([expect.any(String)]) as string[],
-			is_capital: true,
-		});
-		expect(JSON.parse(plain.content!)).toEqual({ topic: '2 + 2', answer: '2 + 2 = 4' });
-	});
-
 	it('2.1 thinking: the request overrides the application, which overrides the model default', async () => {
 		const thinks = async (more: Json) =>
 			(await service.say('Why is the sea salty?', more)).reasoning_content !== undefined;

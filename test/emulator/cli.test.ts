@@ -62,23 +62,6 @@ describe('command line', () => {
 		);
 	});
 
-	it('streams a chat without waiting for a virtual clock to be advanced', async () => {
-		const emulator = run('--port', '0', '--quiet', '--virtual-clock');
-		const port = portOf(await emulator.until('Listening on '));
-		const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
-			method: 'POST',
-			headers: { 'content-type': 'application/json', authorization: 'Bearer demo-key' },
-			body: JSON.stringify({ stream: true, messages: [{ role: 'user', content: 'Hi' }] }),
-			// The stream has no end while the clock stands still.
-			signal: AbortSignal.timeout(10_000),
-		});
-		const text = await answer.text().catch(() => 'no end');
-		emulator.stop('SIGINT');
-		await emulator.ended;
-
-		expect(text).toMatch(/data: \[DONE\]\n\n$/);
-	});
-
 	it('reports that the port is in use', async () => {
 		const server = await new Promise<Server>((resolve) => {
 			const listening = createServer().listen(0, '127.0.0.1', () => {

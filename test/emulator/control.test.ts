@@ -105,25 +105,4 @@ describe('clock', () => {
 		await Promise.all([clock.advance(30), clock.advance(5), clock.advance(25)]);
 		expect([woken, clock.now() - start]).toEqual([[10, 20, 30, 40], 60]);
 	});
-
-	it('resolves sleeps in order of due time, including those started meanwhile', async () => {
-		const clock = createClock('virtual');
-		const start = clock.now();
-		const woken: [string, number][] = [];
-		const note = (name: string) => woken.push([name, clock.now() - start]);
-		void clock.sleep(20).then(() => note('late'));
-		void clock
-			.sleep(10)
-			.then(() => note('early'))
-			.then(() => clock.sleep(5))
-			.then(() => note('next'));
-		await clock.advance(19);
-		expect(woken).toEqual([
-			['early', 10],
-			['next', 15],
-		]);
-		await clock.advance(1);
-		expect(woken.at(-1)).toEqual(['late', 20]);
-		expect(clock.now()).toBe(start + 20);
-	});
 });

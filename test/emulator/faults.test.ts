@@ -1,6 +1,5 @@
 import { request } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import type { Fault } from '../../emulator/faults/fault';
 import { errorBody, startService, user, type Json, type TestService } from './support/service';
 
 let service: TestService;
@@ -65,8 +64,6 @@ const ask = (until?: (text: string) => boolean) => raw('/v1/chat/completions', S
 const stream = (until?: (text: string) => boolean) =>
 	raw('/v1/chat/completions', { ...SUM, stream: true }, until);
 const events = ({ text }: Raw) => text.split('\n\n').filter(Boolean);
-/** Number of events in a complete stream. */
-const EVENT_COUNT = 8;
 
 describe('faults that hold a video task back', () => {
 	const VIDEOS = '/v1/videos/generations';
@@ -122,31 +119,6 @@ describe('response faults', () => {
 		expect(answers[1]!.headers['x-mark']).toBe('yes');
 		expect(answers[2]!.headers['content-type']).toBe('text/plain; charset=utf-8');
 	});
-
-	it('rateLimit: Retry-After in seconds or as a date', async () => {
-		service.faults.add(
-			{ kind: 'rateLimit', retryAfterSeconds: 3 },
-			{ kind: 'rateLimit', retryAfterSeconds: 60, asDate: true },
-		);
-		const [first, second] = [await ask(), await ask()];
-		expect([first.status, first.headers['retry-after']]).toEqual([429, '3']);
-		expect(second.headers['retry-after']).toBe('Thu, 01 Jan 2026 00:01:00 GMT');
-	});
-
-	it('delay: normal response after the delay', async () => {
-		service.faults.add({ kind: 'delay', ms: 5_000 });
-		let isAnswered = false;
-		const answer = ask().then((result) => {
-			isAnswered = true;
-			return result;
-		});
-		while (service.faults.pending.length > 0) await service.say('Hello');
-		await service.clock.advance(4_999);
-		await service.say('Hello');
-		expect(isAnswered).toBe(false);
-		await service.clock.advance(1);
-		expect((await answer).status).toBe(200);
-	});
 });
 
 describe('body faults', () => {
@@ -170,28 +142,6 @@ describe('body faults', () => {
 		expect([second.text.length, third.text, json.text.length]).toEqual([10, '', 20]);
 	});
 
-	it('garbage and insert: extra bytes or text at the position', async () => {
-		service.faults.add(
-			{ kind: 'garbage', afterEvents: 1 },
-			{ kind: 'insert', text: ': keep-alive\n\n', afterEvents: 2 },
-			{ kind: 'insert', text: 'x', afterBytes: 5 },
-			{ kind: 'insert', text: 'end', afterEvents: 99 },
-		);
-		const [garbage, comment, early, late] = [
-			await stream(),
-			await stream(),
-			await stream(),
-			await stream(),
-		];
-		expect(Buffer.concat([...garbage.pieces]).includes(Buffer.from([0xff, 0xfe, 0x00]))).toBe(
-			true,
-		);
-		expect(events(comment)[2]).toBe(': keep-alive');
-		expect(events(comment)).toHaveLength(EVENT_COUNT + 1);
-		expect(early.text.slice(0, 8)).toBe('data:x {');
-		expect(late.text.endsWith('data: [DONE]\n\nend')).toBe(true);
-	});
-
 	it('set: overwritten fields of a JSON body, such as an unknown status', async () => {
 		const { body } = await service.createVideo({ prompt: 'A cat', model: 'video-m1' });
 		service.faults.add({ kind: 'set', fields: { status: 'paused', extra: null } });
@@ -201,15 +151,6 @@ describe('body faults', () => {
 			model: 'video-m1',
 			extra: null,
 		});
-	});
-
-	it('apply to files too', async () => {
-		service.faults.add({ kind: 'cut', path: '/cdn/', afterBytes: 100 });
-		const url = `${service.url}/cdn/videos/x_720P_16x9_5s.mp4`;
-		await expect(fetch(url).then((response) => response.arrayBuffer())).rejects.toThrow(
-			'terminated',
-		);
-		expect((await fetch(url)).status).toBe(200);
 	});
 });
 
@@ -224,12 +165,6 @@ describe('fault matching', () => {
 		service.faults.add({ kind: 'status', status: 503, skip: 1, count: 2 });
 		expect(await statuses(5)).toEqual([200, 503, 503, 200, 200]);
 		expect(service.faults.pending).toEqual([]);
-	});
-
-	it('applies several faults in order', async () => {
-		const fault = (status: number): Fault => ({ kind: 'status', status });
-		service.faults.add(fault(500), fault(501), fault(502));
-		expect(await statuses(4)).toEqual([500, 501, 502, 200]);
 	});
 
 	it('matches by path, method and body text', async () => {

@@ -78,23 +78,3 @@ describe('4 the openai client', () => {
 		expect(toolInputs).toEqual(['Paris', 'Rome']);
 	});
 });
-
-describe('7 the openai client parses the error responses', () => {
-	it('7.1 429: retries after Retry-After', async () => {
-		const real = await startService({ clock: 'real', chunkMs: 0 });
-		const client = new OpenAI({
-			apiKey: 'demo-key-busy-app',
-			baseURL: `${real.url}/v1`,
-			maxRetries: 2,
-		});
-		const completion = await client.chat.completions.create({
-			model: 'chat-m2',
-			messages: hello,
-		});
-		const statuses = real.journal.entries.map(({ status }) => status);
-		await real.stop();
-
-		expect(completion.choices[0]!.message.content).toBe('2 + 2 = 4');
-		expect(statuses).toEqual([429, 200]);
-	});
-});

@@ -174,7 +174,6 @@ interface Form {
 	readonly hidden?: readonly string[];
 }
 const SIGNED = '0f1e2d3c4b5a69788796a5b4';
-const link = (query: string) => told(`https://files.example.com/a.mp4?${query}`);
 
 it.each<[string, Form]>([
 	['as it is', { headers: bearer, answer: told(SECRET) }],
@@ -218,32 +217,12 @@ it.each<[string, Form]>([
 		},
 	],
 	[
-		'in a signed URL',
-		{ answer: link(`X-Amz-Credential=${SIGNED}&X-Amz-Date=20260101`), hidden: [SIGNED] },
-	],
-	[
 		'of a person in a URL',
 		{ answer: told(`https://ann:${SIGNED}@files.example.com/a`), hidden: [SIGNED] },
 	],
 	[
-		'in a cookie',
-		{
-			headers: { cookie: `theme=dark; session=${SECRET.replaceAll('=', '')}` },
-			answer: told(SECRET.replaceAll('=', '')),
-			hidden: [SECRET.slice(0, 20)],
-		},
-	],
-	[
 		'in a parameter',
 		{ path: `/v1/models?api_key=${encodeURIComponent(SECRET)}`, answer: told(SECRET) },
-	],
-	[
-		'password in a body, in other letters',
-		{
-			body: { login: { password: '密码是长长的秘密' } },
-			answer: told('密码是长长的秘密'),
-			hidden: ['密码是长长的秘密'],
-		},
 	],
 	[
 		'a secret that the service gives',
@@ -278,26 +257,6 @@ it.each<[string, Form]>([
 	expect(replies).toHaveLength(1);
 	const content = [...JSON.stringify(replies).matchAll(/content\\":\\"(.*?)\\"/g)];
 	expect(content.map(([, text]) => text).join('')).not.toContain(SECRET);
-});
-
-test('keeps what is not a secret, and where events come', async () => {
-	const texts = ['The ', 'author ', 'has ', KEY.slice(0, 5), KEY.slice(5), ' and ', 'more'];
-	const other = await startUpstream((_asked, response) => {
-		response.writeHead(200, { 'content-type': 'text/event-stream' });
-		response.end(texts.map(delta).join(''));
-	});
-	const kept = `${file}.kept`;
-	const recorder = await record({ upstream: other.url, file: kept });
-	await ask(recorder.url, [
-		`/v1/chat/completions?max_tokens=5`,
-		{ author: 'Ann Lee', keywords: 'a' },
-	]);
-	await recorder.stop();
-	const [reply] = parseScript(readFileSync(kept, 'utf8'), kept).replies;
-	expect(reply?.request?.body).toEqual({ author: 'Ann Lee', keywords: 'a' });
-	expect(reply?.events?.map(({ raw }) => raw)).toEqual(
-		['The ', 'author ', 'has ', '[masked: key]', '', ' and ', 'more'].map(delta),
-	);
 });
 
 test('sends no key to another host than that of the service', async () => {

@@ -101,23 +101,6 @@ describe('answers', () => {
 		const texts = (await streamed).map(({ choices: [{ delta }] }) => delta['content']);
 		expect(texts.filter(Boolean)).toEqual(['Hel', 'lo', ' you']);
 	});
-
-	it('counts the requests for which the other conditions hold', async () => {
-		const service = await withScript(
-			replies(
-				'{ when: { text: go, call: 1 }, status: 503, text: Not yet }',
-				'{ when: { text: go, call: [2, 4] }, text: Even }',
-				'{ when: { text: go }, text: Other }',
-			),
-		);
-		const all: unknown[] = [];
-		for (const text of ['go', 'What is 1 + 1?', 'go', 'go', 'go']) {
-			const { body } = await service.chat({ messages: [user(text)] });
-			all.push((body as Partial<typeof body>).choices?.[0]?.message.content ?? body);
-		}
-		const error = { error: { message: 'Not yet', type: 'service_error' } };
-		expect(all).toEqual([error, '1 + 1 = 2', 'Even', 'Other', 'Even']);
-	});
 });
 
 describe('responses', () => {
@@ -139,15 +122,6 @@ describe('responses', () => {
 		expect([...new Uint8Array(bytes)]).toEqual([0, 1, 255]);
 		expect((await get(`${service.url}/v3/models`)).status).toBe(404);
 		expect(service.journal.of('/text')[0]!.script).toMatch(/answers-\d+\.yaml:3$/);
-	});
-
-	it('injects a fault into the answer of the emulator', async () => {
-		const service = await withScript(
-			replies('{ when: { text: cut }, fault: { kind: set, fields: { choices: [] } } }'),
-		);
-		const { body } = await service.chat({ messages: [user('cut it')] });
-		expect(body.choices).toEqual([]);
-		expect(service.journal.entries[0]).toMatchObject({ fault: 'set' });
 	});
 });
 
@@ -202,18 +176,8 @@ describe('the file', () => {
 		['replies:\n  - text: [', /^answers-\d+\.yaml:2:\d+: /],
 		['replies:\n  - txt: Hi', /:2:5: replies\[0\]\.txt is unknown$/m],
 		['replies:\n  - text: 5', /:2:11: replies\[0\]\.text must be of type string$/],
-		['replies:\n  - when: { call: 0 }\n    text: Hi', /:2:19: .*at least 1/],
-		['replies:\n  - when: { pattern: "(" }\n    text: Hi', /:2:22: .*when\.pattern: Invalid/],
 		['replies:\n  - when: {}', /:2:5: replies\[0\] needs an answer/],
 		['replies:\n  - text: Hi\n    body: {}', /:2:5: replies\[0\] mixes kinds of answer/],
-		['replies:\n  - base64: A*B', /:2:13: replies\[0\]\.base64 must match format "base64"$/],
-		['replies:\n  - events: [{ base64: AAA== }]', /:2:24: .*base64/],
-		['replies:\n  - fault: { kind: flood }', /:2:12: .*fault/],
-		[
-			'replies:\n  - when: { path: v1/x }\n    text: Hi',
-			/:2:19: .*when\.path must begin with \/$/,
-		],
-		['answers: []', /:1:1: (replies is required|answers is unknown)/],
 	])('has errors with line and column: %j', async (text, message) => {
 		expect(await failure(text)).toMatch(message);
 	});

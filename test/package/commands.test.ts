@@ -45,17 +45,6 @@ test(
 	LIMIT_MS,
 );
 
-test.each([['package.json', 'package.json is no workflow: export it in n8n']])(
-	'a rehearsal of %s says what is wrong with the file',
-	(file, problem) => {
-		const { status, said } = runScript('lab/rehearsal/cli.ts', file);
-		expect(said).toContain(problem);
-		expect(said).not.toContain('Prepare n8n');
-		expect(status).toBe(2);
-	},
-	LIMIT_MS,
-);
-
 test('two builds of a checkout run one after the other', async () => {
 	const script = `
 		const { withBuildLock } = require('./lab/services/buildLock');

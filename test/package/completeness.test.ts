@@ -108,6 +108,11 @@ describe.each(NODE_NAMES)('%s', (name) => {
 		expect(read('docs', 'troubleshooting.md').toLowerCase()).toContain(title.toLowerCase());
 	});
 
+	test('is offered by the form for bugs', () => {
+		const form = read('.github', 'ISSUE_TEMPLATE', 'bug.yml');
+		expect(form).toContain(`- ${node.description.displayName}\n`);
+	});
+
 	test('has a picture, light and dark, and a workflow to retake it from', () => {
 		const pictures = [`docs/pictures/${name}.png`, `docs/pictures/${name}.dark.png`];
 		expect(missing(pictures)).toStrictEqual([]);

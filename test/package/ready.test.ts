@@ -146,6 +146,17 @@ test(
 	LIMIT_MS,
 );
 
+test(
+	'without a kept hash nothing is fetched, and the error says what to do',
+	async () => {
+		const { code, said } = await runNode(await serve(packageThatSays('any')), {});
+		expect(code).toBe(1);
+		expect(said).toContain(`Install Node ${VERSION}`);
+		expect(said).not.toMatch(/^any/m);
+	},
+	LIMIT_MS,
+);
+
 describe('the lock file', () => {
 	/**
 	 * Runs a command in a checkout whose manifest asks for a library that the lock file may have.
