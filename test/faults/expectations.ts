@@ -325,5 +325,6 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		model: CUT,
 		modelStreamed: CUT,
 	}),
+	clockForward: row(well({ requests: 2, takesMs: [2_000, 2_000] })),
 	clockBack: row(well({ requests: 2, takesMs: [2_000, 2_000] })),
 };

@@ -351,6 +351,7 @@ export const FAULTS = {
 			pieces.map((piece) => piece.replace(/queued|processing|stop|tool_calls"}/, 'dreaming')),
 		),
 	},
+	clockForward: clockSet('clock set forward by a day', DAY_MS),
 	clockBack: clockSet('clock set back by a day', -DAY_MS),
 } as const satisfies Record<string, Fault>;
 
