@@ -1,4 +1,4 @@
-// @seconds 12
+// @seconds 8
 import { body } from './answers';
 import { checkEnding } from './checkEnding';
 import { EXPECTATIONS, NONE } from './expectations';

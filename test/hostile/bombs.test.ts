@@ -1,4 +1,4 @@
-// @seconds 8
+// @seconds 6
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 

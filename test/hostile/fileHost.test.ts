@@ -1,3 +1,4 @@
+// @seconds 8
 import type { IBinaryData } from 'n8n-workflow';
 
 import { json } from '../support/scriptedServer';

@@ -1,4 +1,4 @@
-// @seconds 25
+// @seconds 30
 import '../support/repeatOnce';
 import { thorough } from '../support/thorough';
 import { HOSTILE_TEXTS, plainJson, plainText } from './texts';

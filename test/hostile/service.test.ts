@@ -1,4 +1,4 @@
-// @seconds 25
+// @seconds 12
 import { OPERATIONS, waysFor, type Operation } from '../faults/operations';
 import { thorough } from '../support/thorough';
 import { attackScript } from './attackScript';

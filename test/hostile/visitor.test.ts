@@ -1,3 +1,4 @@
+// @seconds 12
 import {
 	CHAT_TRIGGER_NODE_TYPE,
 	FORM_TRIGGER_NODE_TYPE,

@@ -1,3 +1,4 @@
+// @seconds 14
 import { spawn, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
