@@ -1,6 +1,16 @@
 import { startService, user, type Json, type TestService } from '../emulator/support/service';
 import { anything, containing, matching } from './expected';
-import { agent, assistant, chat, createVideo, model, DETAILS, TEXT, waitForVideo, type Ran } from './nodeRuns';
+import {
+	agent,
+	assistant,
+	chat,
+	createVideo,
+	model,
+	DETAILS,
+	TEXT,
+	waitForVideo,
+	type Ran,
+} from './nodeRuns';
 
 jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
 	virtual: true,
