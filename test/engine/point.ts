@@ -15,8 +15,8 @@ export interface Point {
 	readonly without: Imitation;
 	/** What such an n8n does: what the nodes would be up against. */
 	readonly lost: unknown;
-	/** What n8n's engine 2.0 does: the same, something else, or nothing as it does not run nodes there. */
-	readonly engine2: 'same' | 'not asked' | { readonly instead: unknown };
+	/** What n8n's engine 2.0 does: the same, something else, or undefined where it is not asked. */
+	readonly engine2?: 'same' | { readonly instead: unknown };
 	/** What versions before this one do. Where it is not there yet, `lost` is left out. The documentation says what follows. */
 	readonly before?: {
 		readonly version: string;

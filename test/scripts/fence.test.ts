@@ -23,12 +23,6 @@ const portOf = (server: typeof other) => (server.address() as AddressInfo).port;
 
 /** What code tries, and what is written down of it; HOST is the other server. */
 const TRIES: Readonly<Record<string, readonly [code: string, refused: string]>> = {
-	http: [`require('http').get('http://HOST').on('error', say)`, 'a connection to HOST'],
-	https: [
-		`require('https').get('https://example.com').on('error', say)`,
-		'a connection to example.com:443',
-	],
-	http2: [`require('http2').connect('http://HOST').on('error', say)`, 'a connection to HOST'],
 	fetch: [`fetch('http://HOST').catch(say)`, 'a connection to HOST'],
 	socket: [`require('net').connect(PORT, '127.0.0.1').on('error', say)`, 'a connection to HOST'],
 	'a name of this machine': [
@@ -39,7 +33,6 @@ const TRIES: Readonly<Record<string, readonly [code: string, refused: string]>> 
 		`require('net').connect({ host: 'example.com', port: ALLOWED, lookup: (h, o, f) => f(null, '127.0.0.1', 4) }).on('error', say)`,
 		'a connection to example.com:ALLOWED',
 	],
-	tls: [`require('tls').connect(PORT, '127.0.0.1').on('error', say)`, 'a connection to HOST'],
 	pipe: [`require('net').connect('/a/socket').on('error', say)`, 'a connection to /a/socket'],
 	datagram: [`require('dgram').createSocket('udp4').send('x', PORT, '127.0.0.1')`, 'a datagram'],
 	'a look-up': [`require('dns').lookup('example.com', say)`, 'a look-up of example.com'],

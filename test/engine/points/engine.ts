@@ -439,7 +439,6 @@ export const ENGINE_POINTS: readonly Point[] = [
 			saved: (data) => ({ ...data, waitTill: undefined }) as never,
 		},
 		lost: ['waiting', ['Video', 'Video'], undefined],
-		engine2: 'not asked',
 	},
 	{
 		n: 33,

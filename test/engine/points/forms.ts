@@ -76,7 +76,6 @@ export const FORM_POINTS: readonly Point[] = [
 			},
 		},
 		lost: ['video', ['main']],
-		engine2: 'not asked',
 	},
 	{
 		n: 23,
@@ -107,7 +106,6 @@ export const FORM_POINTS: readonly Point[] = [
 			},
 		},
 		lost: [false, false],
-		engine2: 'not asked',
 	},
 	{
 		n: 24,
@@ -151,7 +149,6 @@ export const FORM_POINTS: readonly Point[] = [
 			},
 		},
 		lost: [['={{ 1 + 1 }}', 2], [true, true, true], undefined],
-		engine2: 'not asked',
 	},
 	{
 		n: 28,
@@ -181,7 +178,6 @@ export const FORM_POINTS: readonly Point[] = [
 			[1, -1],
 			[1, -1],
 		],
-		engine2: 'not asked',
 	},
 	{
 		n: 32,
@@ -198,7 +194,6 @@ export const FORM_POINTS: readonly Point[] = [
 			modules: { [DESCRIPTIONS]: () => [description({ name: 'wait' })] },
 		},
 		lost: false,
-		engine2: 'not asked',
 	},
 	{
 		n: 37,
@@ -237,6 +232,5 @@ export const FORM_POINTS: readonly Point[] = [
 			},
 		},
 		lost: { options: {} },
-		engine2: 'not asked',
 	},
 ];

@@ -346,7 +346,6 @@ export const HELPER_POINTS: readonly Point[] = [
 			},
 		},
 		lost: 'throws: helpers.request is not a function',
-		engine2: 'not asked',
 	},
 	{
 		n: 20,
@@ -391,7 +390,6 @@ export const HELPER_POINTS: readonly Point[] = [
 			},
 		},
 		lost: ['function', 1, ['own text', 'own text,file']],
-		engine2: 'not asked',
 	},
 	{
 		n: 21,
@@ -414,7 +412,6 @@ export const HELPER_POINTS: readonly Point[] = [
 			modules: { [TOOLS_AGENT]: () => ({ getTools: () => Promise.resolve([]) }) },
 		},
 		lost: [],
-		engine2: 'not asked',
 	},
 	{
 		n: 26,
@@ -465,7 +462,6 @@ export const HELPER_POINTS: readonly Point[] = [
 		expected: ['begin', undefined, 'item', '\n\n', 'item', 'Hi', 'end', undefined],
 		without: { context: () => ({ sendChunk: () => undefined }) },
 		lost: [],
-		engine2: 'not asked',
 	},
 	{
 		n: 30,
@@ -489,6 +485,5 @@ export const HELPER_POINTS: readonly Point[] = [
 			},
 		},
 		lost: [false, false],
-		engine2: 'not asked',
 	},
 ];

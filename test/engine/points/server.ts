@@ -371,7 +371,6 @@ export const SERVER_POINTS: readonly Point[] = [
 			},
 		},
 		lost: [undefined, undefined],
-		engine2: 'not asked',
 	},
 	{
 		n: 13,
@@ -390,7 +389,6 @@ export const SERVER_POINTS: readonly Point[] = [
 		},
 		without: { additional: { 'data-table': undefined } },
 		lost: 'Attempted to use Data table node but the module is disabled',
-		engine2: 'not asked',
 	},
 ];
 
