@@ -3,7 +3,9 @@ import type { Operation, Outcome, Way } from './operations';
 import { KEY, type Seen } from './runCell';
 
 /** Compares an observation with the expectation, after the invariants that hold for every cell. */
-export function checkEnding(ending: Ending, operation: Operation, seen: Seen, way: Way): void {
+export function checkEnding(given: Ending, operation: Operation, seen: Seen, way: Way): void {
+	const { inChat = given } = given;
+	const ending = way === 'streaming' ? inChat : given;
 	const { outcome } = seen;
 	expect(seen.leaks).toStrictEqual([]);
 	expect(seen.keys.filter((key) => key !== `Bearer ${KEY}`)).toStrictEqual([]);

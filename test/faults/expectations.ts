@@ -17,6 +17,8 @@ export interface Ending {
 	readonly keeps: readonly string[];
 	/** Duration in fake milliseconds: minimum and maximum. */
 	readonly takesMs: readonly [number, number];
+	/** How it ends in a chat that shows the reply as it comes, if otherwise. */
+	readonly inChat?: Ending;
 }
 
 /** The fault is none for the operation. */
@@ -323,7 +325,7 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		createVideo: well({ keeps: ['dreaming'] }),
 		// Its agent would take it for all.
 		model: CUT,
-		modelStreamed: CUT,
+		modelStreamed: { ...CUT, inChat: well({ keeps: ['The reply was cut off'] }) },
 	}),
 	clockForward: row(well({ requests: 2, takesMs: [2_000, 2_000] })),
 	clockBack: row(well({ requests: 2, takesMs: [2_000, 2_000] })),
