@@ -142,6 +142,34 @@ describe('the copy', () => {
 		expect(copy.parameters['model']).toMatchObject({ value: 'video-m1' });
 		expect(copy.credentials).toEqual({ agentVideoApi: { id: '', name: 'normal_0' } });
 	});
+
+	it('starts an error workflow with an error such as n8n gives it', () => {
+		const trigger = node('On Error', 'n8n-nodes-base.errorTrigger');
+		const { workflow } = copyWorkflow(linked([trigger, CREATE]), 'normal_0');
+		const copy = workflow.nodes.find(({ name }) => name === 'On Error')!;
+		const [started] = run(copy, [{}]) as [{ json: object }];
+		expect(started.json).toMatchObject({
+			workflow: { id: '1' },
+			execution: { error: { message: 'It has failed.' } },
+		});
+	});
+	it('keeps the settings that decide how executions go, and a name that n8n takes', () => {
+		const kept = { executionOrder: 'v0', timezone: 'Asia/Tokyo', executionTimeout: 9 };
+		const settings = { ...kept, saveDataSuccessExecution: 'none' };
+		const copyOf = (more: Partial<ExportedWorkflow>) =>
+			copyWorkflow({ ...linked([SCHEDULE, CREATE]), ...more }, 'normal_0').workflow;
+		expect(copyOf({ settings }).settings).toStrictEqual(kept);
+		expect(copyOf({}).settings).toStrictEqual({});
+		expect(copyOf({ name: 'x'.repeat(128) }).name).toHaveLength(128);
+		const [a, b] = copyOf({}).nodes.map(({ id }) => id);
+		expect(a).not.toBe(b);
+	});
+	it('starts a webhook of several methods with the one that it has', () => {
+		const parameters = { multipleMethods: true, httpMethod: ['GET', 'POST'] };
+		const hook = node('Hook', 'n8n-nodes-base.webhook', { parameters });
+		const { starts } = copyWorkflow(linked([hook, CREATE]), 'normal_0');
+		expect(starts[0]!.node.parameters['httpMethod']).toEqual(['GET', 'POST']);
+	});
 });
 
 describe('the triggers', () => {
