@@ -1,4 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { invitation } from '../../lab/demo/demoReport';
 import { ROOT } from '../../lab/paths';
@@ -37,4 +40,28 @@ test('the demo prints its password', () => {
 	expect(invitation({ n8n: page, startHere: page, agentChat: page })).toMatch(
 		new RegExp(`^  password  ${OWNER.password}$`, 'm'),
 	);
+});
+
+test('the next demo in a folder has the same password, which another account cannot read', () => {
+	const parent = mkdtempSync(join(tmpdir(), 'demo-folder-'));
+	const folder = join(parent, 'demo');
+	const script = `
+		const { KeptDemo } = require('./lab/demo/keptDemo');
+		const { OWNER } = require('./lab/n8n/owner');
+		KeptDemo.open(${JSON.stringify(folder)}, {}).then(async (kept) => {
+			console.log(OWNER.password);
+			await kept.stop();
+		});`;
+	const options = { cwd: ROOT, env: fresh(), encoding: 'utf8' } as const;
+	const open = () =>
+		execFileSync(process.execPath, ['--require', 'tsx/cjs', '--eval', script], options).trim();
+	try {
+		const first = open();
+		expect(first).toMatch(/^Demo1-/);
+		expect(open()).toBe(first);
+		expect(statSync(join(folder, 'demo.json')).mode & 0o777).toBe(0o600);
+		expect(statSync(folder).mode & 0o777).toBe(0o700);
+	} finally {
+		rmSync(parent, { recursive: true });
+	}
 });
