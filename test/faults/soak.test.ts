@@ -1,4 +1,4 @@
-// @seconds 7
+// @seconds 10
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';

@@ -29,7 +29,7 @@ export interface LoadReport {
 }
 
 /** How long the users work, in minutes of fake time. */
-export const LOAD_MINUTES = thorough(4, 30);
+export const LOAD_MINUTES = thorough(8, 30);
 const LOAD_MS = LOAD_MINUTES * 60_000;
 /** Maximum pause of a user between two runs. */
 const PAUSE_MS = 20_000;
