@@ -2,6 +2,7 @@ import { readJsonReply, withJson, type JsonFormat } from '../../nodes/client/cha
 import { userMessage } from '../../nodes/client/chat/messages';
 import type { ChatCompletion, ChatMessage, ReplyMessage } from '../../nodes/client/chat/types';
 import { ServiceError } from '../../nodes/client/errors';
+import { canceledError } from '../../nodes/client/http/failures';
 import type { JsonObject } from '../../nodes/client/json';
 
 const reply = (
@@ -286,6 +287,18 @@ describe('asking', () => {
 		const failure = new ServiceError('network', 'Lost', 'Try again', { outcomeUnknown: true });
 		await expect(ask(question, TWICE, reply('Ada'), failure)).rejects.toMatchObject({
 			message: 'Lost',
+			details: { outcomeUnknown: true, partial: reply('Ada') },
+		});
+	});
+
+	test('an assistant has acted before a repair that was canceled', async () => {
+		const chat = jest
+			.fn()
+			.mockResolvedValueOnce(reply('Ada'))
+			.mockRejectedValueOnce(canceledError());
+		const asked = withJson(chat, TWICE, 'assistant')({ messages: question });
+		await expect(asked).rejects.toMatchObject({
+			kind: 'canceled',
 			details: { outcomeUnknown: true, partial: reply('Ada') },
 		});
 	});

@@ -16,6 +16,9 @@ const answer: Script = (response, { body }) => {
 const rejectCall: Script = (response) => {
 	json(response, 406, { error: { message: 'top up' } });
 };
+const moderate: Script = (response) => {
+	json(response, 409, { error: { message: 'sensitive' } });
+};
 const breakOff: Script = (response) => {
 	events(response, [{ session_id: 's-1', choices: [{ index: 0, delta: { content: 'Ha' } }] }]);
 };
@@ -79,9 +82,6 @@ test('a retry of the saved execution asks only for what has no reply', async () 
 });
 
 test('an item that is rejected stops none of the others, and the text says what a retry costs', async () => {
-	const moderate: Script = (response) => {
-		json(response, 409, { error: { message: 'sensitive' } });
-	};
 	answers = { two: [moderate, moderate] };
 	const first = await begin(['one', 'two', 'three']);
 	expect(first.error!.message).toBe(FAILURE.moderated);
@@ -149,6 +149,23 @@ test('a call that was stopped is one with unknown outcome, and the error says ho
 		/without the option Retry If Outcome Is Unknown.*switch on/s,
 	);
 	expect(sent()).toStrictEqual(['one']);
+});
+
+test.each([
+	['rejected', rejectCall],
+	['moderated', moderate],
+])('a retry pays for no reply again whose repair was %s', async (_name, script) => {
+	answers = {
+		'The reply is not valid JSON. Answer with JSON only, without any text around it.': [script],
+	};
+	const options = { repairAttempts: 1, concurrency: 1, retries: 0 };
+	const node = drawn({ responseFormat: 'json', options });
+	const first = await begin(['one'], node);
+	expect(first.error!.description).toContain('so the call is not sent again');
+	const { error } = await first.resume(RETRY);
+	expect(error!.message).toBe(first.error!.message);
+	expect(JSON.stringify(error)).toContain('Re: one');
+	expect(sent()).toHaveLength(2);
 });
 
 test('after a kill, of which n8n has saved nothing, a retry asks again', async () => {

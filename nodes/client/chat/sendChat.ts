@@ -217,7 +217,10 @@ export function withJson(chat: Chat, format: JsonFormat | undefined, taker: Take
 				userMessage(`${(read.error as Error).message}. ${JSON_ONLY}`),
 			];
 			const next = await send().catch((failure: unknown) => {
-				throw withReply(failure, asJson(invalid));
+				const failed = withReply(failure, asJson(invalid));
+				// An assistant has run its tools before.
+				const hasRun = taker === 'assistant' && failed instanceof ServiceError;
+				throw hasRun ? failed.with({ outcomeUnknown: true }) : failed;
 			});
 			const usage = addUsage(usageOf(invalid), usageOf(next));
 			reply = usage === undefined ? next : { ...next, usage };
