@@ -401,6 +401,29 @@ test('a 400 quotes the service, and guesses nothing (spec 7.1)', async () => {
 	);
 });
 
+describe('images of the chat model, which n8n asks for once for all items', () => {
+	const url = 'http://127.0.0.1/a.png';
+
+	test.each<[string, IDataObject]>([
+		['binary data', { source: 'binary', binaryProperty: 'data' }],
+		['an expression', { url: '={{ $json.url }}' }],
+	])('%s is refused where there are several', async (_name, image) => {
+		const { error } = await callModel({}, false, image, [{ url }, { url }]);
+		expect(error?.description).toContain('Images would be those of the first item');
+		expect(server.requests).toHaveLength(0);
+	});
+
+	test.each<[string, IDataObject, IDataObject[]]>([
+		['a fixed URL goes with every item', { url }, [{}, {}]],
+		['an expression is read of a single one', { url: '={{ $json.url }}' }, [{ url }]],
+	])('%s', async (_name, image, items) => {
+		const { status } = await callModel({}, false, image, items);
+		expect(status).toBe('success');
+		expect(server.requests).toHaveLength(items.length);
+		expect(JSON.stringify(server.requests)).toContain(url);
+	});
+});
+
 /** Runs a node; the agent with a branch that runs its tools. */
 async function runDrawn(node: string, parameters: IDataObject, baseUrl = server.url) {
 	const nodes = [packageNode('Tested', node, { parameters }), stubNode('Tool', (items) => items)];
@@ -412,8 +435,14 @@ async function runDrawn(node: string, parameters: IDataObject, baseUrl = server.
 	return await runWorkflow(nodes, wires, 'Tested', { credential: { baseUrl, apiKey: 'k' } });
 }
 
-async function callModel(options: IDataObject, stream: boolean) {
-	const parameters = { answeredBy: 'app', appCode: 'a', options };
+async function callModel(
+	options: IDataObject,
+	stream: boolean,
+	image?: IDataObject,
+	items: IDataObject[] = [{}],
+) {
+	const images = image && { image: [image] };
+	const parameters = { answeredBy: 'app', appCode: 'a', options, ...(images && { images }) };
 	const nodes = [
 		packageNode('Model', 'agentVideoChatModel', { parameters }),
 		modelCallerNode('Chain', { stream }),
@@ -421,6 +450,7 @@ async function callModel(options: IDataObject, stream: boolean) {
 	return await runWorkflow(nodes, {}, 'Chain', {
 		credential: scripted(),
 		model: { name: 'Model', of: 'Chain' },
+		items,
 	});
 }
 
