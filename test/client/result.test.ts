@@ -104,6 +104,7 @@ describe('media in a reply', () => {
 		['_https://cdn.example/a.mp4_', [['video', 'https://cdn.example/a.mp4']]],
 		['![a](https://cdn.example/a.png "A _b_")', [['image', 'https://cdn.example/a.png']]],
 		['![a](data:image/png;base64,AAAA)', [['image', 'data:image/png;base64,AAAA']]],
+		['<think>From https://cdn.example/a.png?</think>No', []],
 		[
 			'https://cdn.example/b.png https://cdn.example/a.png https://cdn.example/b.png',
 			[
@@ -114,4 +115,12 @@ describe('media in a reply', () => {
 	])('%s', (text, expected) => {
 		expect(findMedia(reply(text)).map(({ kind, url }) => [kind, url])).toStrictEqual(expected);
 	});
+});
+
+test('a reply of a thought and a file has the link as its output; with details the thought', () => {
+	const url = 'https://cdn.example/a.png';
+	const parts = [{ type: 'image_url', image_url: { url } }];
+	const drawn = reply('<think>Hm</think>', {}, { parts });
+	expect(toChatResult(drawn)['output']).toBe(url);
+	expect(toChatResult(drawn, { details: true })['output']).toBe('<think>Hm</think>');
 });

@@ -545,3 +545,11 @@ test.each(['stop', 'tool_calls'])(
 		expect(text.join('')).toBe(shown);
 	},
 );
+
+test('a reply of a thought and a file without a URL says where the file is', async () => {
+	const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+	script = replies({ content: [{ type: 'text', text: '<think>Hm</think>' }, picture] });
+	const { message } = await model().generate([says('Hi')]);
+	const text = expect.stringContaining('The reply is a file without a link') as string;
+	expect(message.content).toStrictEqual([{ type: 'text', text }]);
+});

@@ -90,6 +90,7 @@ const ROWS: readonly Row[] = [
 	fails('nothing', {}, 'stop'),
 	fails('nothing', { content: '<think>I think so</think>' }, 'stop'),
 	fails('nothing', { content: ' <think>I think' }, 'stop'),
+	fails('nothing', { content: '<think>Like https://a.example/1.png?</think>' }, 'stop'),
 	fails('nothing', { content: '\u200B\u2060' }, 'stop'),
 	fails('nothing', { content: [{ type: 'reasoning', text: 'I think so' }] }, 'stop'),
 	fails('refusal', { content: null, refusal: 'I cannot' }, 'stop'),

@@ -48,9 +48,9 @@ export function toChatResult(
 	const media = findMedia(body, base);
 	const links = media.map(({ url }) => url).filter((url) => !isDataUrl(url));
 	const { asked, ran } = splitCalls(message, taker === 'assistant');
-	const isSilent = isBlank(message.content) && asked.length === 0;
 	// Only with details somebody has asked for thoughts.
 	const visible = details ? message.content : message.content && withoutThought(message.content);
+	const isSilent = isBlank(visible) && asked.length === 0;
 	const isWork = media.length === 0 && ran.length > 0;
 	const names = ran.map(({ call }) => oneLine(call.function.name)).join(', ');
 	// A chat may show the whole item if the text is empty.
@@ -161,8 +161,8 @@ const URL_IN_TEXT = new RegExp(
 const MEDIA_FIELD = /^(?:img|image|video|audio|file)s?(?:_urls?)?$/;
 
 /**
- * Finds the images, videos, audio and other files of a reply, without duplicates: those linked in its text, in order of
- * appearance, then those among the parts of its content and in its fields.
+ * Finds the images, videos, audio and other files of a reply, without duplicates: those linked in its text, not in a thought, in
+ * order of appearance, then those among the parts of its content and in its fields.
  *
  * The specification does not define how files are returned (spec 2.7), so they are detected by form: Markdown images,
  * URLs whose path has a known file extension, and parts and fields with a URL.
@@ -170,7 +170,7 @@ const MEDIA_FIELD = /^(?:img|image|video|audio|file)s?(?:_urls?)?$/;
  * @param base What relative URLs belong to.
  */
 export function findMedia(body: ChatCompletion, base?: string): Media[] {
-	const text = body.choices[0]!.message.content ?? '';
+	const text = withoutThought(body.choices[0]!.message.content ?? '');
 	const images = links(text, MARKDOWN_IMAGE);
 	const linked = [...links(text, URL_IN_TEXT)].flatMap((url) => {
 		const kind = kindOf(url) ?? (images.has(url) ? 'image' : undefined);

@@ -2,6 +2,7 @@ import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
 import { imagesAsLinks, type IsKnown } from '../../client/imagesAsLinks';
 import { userMessage, withMore } from '../../client/chat/messages';
+import { withoutThought } from '../../client/chat/replyMessage';
 import { structuredMedia, usageOf } from '../../client/chat/result';
 import { isDataUrl } from '../../client/fileTypes';
 import { splitCalls, toolCall, uniqueId } from '../../client/chat/toolCalls';
@@ -265,6 +266,7 @@ export function fileLinks(completion: ChatCompletion, base: string): string {
 	const links = media
 		.filter(({ url }) => !isDataUrl(url))
 		.map(({ kind, url }) => `\n\n${kind === 'image' ? '!' : ''}[${kind}](${url})`);
-	const isLost = media.length > 0 && isBlank(completion.choices[0]!.message.content);
+	const { content } = completion.choices[0]!.message;
+	const isLost = media.length > 0 && isBlank(withoutThought(content ?? ''));
 	return links.length === 0 && isLost ? DATA_ONLY : links.join('');
 }
