@@ -1,6 +1,9 @@
 import type { ServiceError } from '../../nodes/client/errors';
 import { completeChat } from '../../nodes/client/chat/completeChat';
 import type { ChatDelta } from '../../nodes/client/chat/types';
+import { canceledError } from '../../nodes/client/http/failures';
+import type { HttpPort } from '../../nodes/client/ports';
+import { createVideo } from '../../nodes/client/video/tasks';
 import { axiosHttp } from '../support/axiosHttp';
 import { events, json, serverForEach, type Script } from '../support/scriptedServer';
 
@@ -366,5 +369,47 @@ describe('error statuses (spec 7.1)', () => {
 			response.end('<html><style>p{}</style><h1>502 Bad Gateway</h1><p>proxy</p></html>');
 		};
 		expect((await failure(false)).details.serviceMessage).toBe('502 Bad Gateway proxy');
+	});
+
+	test.each<[string, Script]>([
+		[
+			'is reset',
+			(response) => {
+				response.writeHead(429, { 'retry-after': '7', 'content-length': '500' });
+				response.write('{"err', () => response.socket!.resetAndDestroy());
+			},
+		],
+		[
+			'is badly compressed',
+			(response) => {
+				response.writeHead(429, { 'retry-after': '7', 'content-encoding': 'gzip' });
+				response.end('{"err');
+			},
+		],
+	])('a status counts though its body %s, for chats and videos', async (_how, breaks) => {
+		script = breaks;
+		const details = { status: 429, retryAfterMs: 7_000, outcomeUnknown: false };
+		expect((await failure(true)).details).toMatchObject(details);
+		const video = { prompt: 'A lake', model: 'video-m1' };
+		const sent = createVideo(axiosHttp(server.url, 'key'), video, 5_000);
+		await expect(sent).rejects.toMatchObject({ details });
+	});
+
+	test('a canceled execution stays canceled while the body of an error is read', async () => {
+		const http: HttpPort = async () =>
+			await Promise.resolve({
+				status: 429,
+				headers: {},
+				body: (async function* () {
+					yield await Promise.resolve(Buffer.from('{'));
+					throw canceledError();
+				})(),
+			});
+		const sent = completeChat(
+			http,
+			{ messages: MESSAGES },
+			{ stream: false, idleTimeoutMs: 1 },
+		);
+		await expect(sent).rejects.toMatchObject({ kind: 'canceled' });
 	});
 });

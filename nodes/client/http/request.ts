@@ -1,4 +1,4 @@
-import { ServiceError, type ErrorDetails } from '../errors';
+import { isCanceled, requestError, ServiceError, type ErrorDetails } from '../errors';
 import {
 	exceededBound,
 	isJsonObject,
@@ -35,7 +35,7 @@ export async function send(
 	});
 	if (response.status >= 200 && response.status < 300) return response;
 
-	throw httpError(endpoint, response, await readText(response.body, MAX_ERROR_CHARACTERS));
+	throw httpError(endpoint, response, await readText(response.body, MAX_ERROR_CHARACTERS, true));
 }
 
 /**
@@ -90,13 +90,25 @@ export async function* readBytes(
 	}
 }
 
-/** Reads a body as text, of a longer one no more than shows that it exceeds the bound. */
-async function readText(body: AsyncIterable<Uint8Array>, max: number): Promise<string> {
+/**
+ * Reads a body as text, of a longer one no more than shows that it exceeds the bound.
+ *
+ * @param mayBreak Whether what has arrived is enough: the status has told the rest.
+ */
+async function readText(
+	body: AsyncIterable<Uint8Array>,
+	max: number,
+	mayBreak = false,
+): Promise<string> {
 	const utf8 = new TextDecoder();
 	let text = '';
-	for await (const chunk of readBytes(body)) {
-		text += utf8.decode(chunk, { stream: true });
-		if (text.length > max) return text;
+	try {
+		for await (const chunk of readBytes(body)) {
+			text += utf8.decode(chunk, { stream: true });
+			if (text.length > max) return text;
+		}
+	} catch (error) {
+		if (!mayBreak || isCanceled(error)) throw requestError(error);
 	}
 	return text + utf8.decode();
 }
