@@ -4,7 +4,8 @@ import { runNode } from '../support/engine';
 import { events, json, serverForEach } from '../support/scriptedServer';
 
 const CDN = 'https://cdn.example';
-const PICTURE = { type: 'image_url', image_url: { url: `${CDN}/77` } };
+const picture = (url: string) => ({ type: 'image_url', image_url: { url } });
+const PICTURE = picture(`${CDN}/77`);
 const CLIP = { type: 'video_url', video_url: `${CDN}/clip` };
 const SOUND = { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } };
 const PARTS = [{ type: 'text', text: 'A lake ' }, PICTURE, CLIP, SOUND, 'at dawn'];
@@ -14,27 +15,33 @@ const MEDIA = [
 	{ kind: 'audio', url: 'data:audio/wav;base64,UklGRg==' },
 ];
 
+const CALL = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } };
+const RUN = { tool_calls: [CALL], tool_results: [{ tool_call_id: 'c1', content: 'Rain' }] };
+
 /** The content of the reply; in a stream, one part per chunk. */
 let content: readonly unknown[];
 let reasoning: unknown;
+/** The other fields of its message. */
+let said: object;
 
 const server = serverForEach((response, { body }) => {
 	const more = { session_id: 's-1' };
 	const end = { index: 0, finish_reason: 'stop' };
 	if (reasoning === null || (body as { stream?: boolean }).stream !== true) {
-		const message = { role: 'assistant', content, reasoning_content: reasoning };
+		const message = { role: 'assistant', content, reasoning_content: reasoning, ...said };
 		json(response, 200, { choices: [{ ...end, message }], ...more });
 		return;
 	}
 	const chunks = content.map((part) => ({
 		choices: [{ index: 0, delta: { content: [part] } }],
 	}));
-	events(response, [...chunks, { choices: [{ ...end, delta: {} }], ...more }, '[DONE]']);
+	events(response, [...chunks, { choices: [{ ...end, delta: said }], ...more }, '[DONE]']);
 });
 
 beforeEach(() => {
 	content = PARTS;
 	reasoning = undefined;
+	said = {};
 });
 
 const credential = () => ({ baseUrl: server.url, apiKey: 'k' });
@@ -72,6 +79,19 @@ describe.each(NODES)('%s', (node, parameters) => {
 			const { json: item } = await run(node, { ...parameters, streaming });
 			expect(item).toMatchObject({ output: MEDIA[0]!.url, media: [MEDIA[0]] });
 		});
+	});
+
+	test.each<[string, readonly unknown[], object, string]>([
+		['links', ['<think>Hm</think>', PICTURE], {}, MEDIA[0]!.url],
+		['work', [], RUN, 'Done without an answer: look'],
+		['links, and no image of another host', [picture(`![a](${CDN}/7)`)], {}, `[a](${CDN}/7)`],
+		['text, and no links', ['A lake', PICTURE], {}, 'A lake'],
+	])('shows in a chat of a reply its %s', async (_name, parts, more, shown) => {
+		content = parts;
+		said = more;
+		const { chunks } = await run(node, { ...parameters, live: true, output: 'detailed' });
+		const texts = chunks.map(({ content: text = '' }) => text);
+		expect(texts.join('').replace(`${server.url}/`, '').trim()).toBe(shown);
 	});
 });
 

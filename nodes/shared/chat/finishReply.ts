@@ -1,6 +1,7 @@
 import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Conversation } from '../../client/chat/conversation';
+import { withoutThought } from '../../client/chat/replyMessage';
 import { readJsonReply, type JsonFormat } from '../../client/chat/sendChat';
 import { findMedia, structuredMedia, toChatResult, type Media } from '../../client/chat/result';
 import type { Taker } from '../../client/chat/types';
@@ -10,6 +11,7 @@ import { InputError, isCanceled } from '../../client/errors';
 import { isDataUrl, mimeTypeOf, withoutContent } from '../../client/fileTypes';
 import { imagesAsLinks, imagesAsLinksIn, type IsKnown } from '../../client/imagesAsLinks';
 import { asJson, type JsonObject } from '../../client/json';
+import { isBlank } from '../../client/values';
 import { downloadFile } from '../files/download';
 import { ANY_FILE } from '../files/fileKind';
 import type { ValuesOf } from '../form/form';
@@ -54,9 +56,14 @@ export async function finishReply(
 	const partly = PARTLY[form];
 	if (partly !== undefined) run.hint(partly);
 	const mark = form === 'cut' ? CUT_MARK : '';
+	const { baseUrl: base, isKnown } = run.service();
+	const isSilent = isBlank(withoutThought(reply.choices[0]!.message.content ?? ''));
+	if (sendText && isSilent && output !== 'raw') {
+		const { output: instead } = toChatResult(reply, { taker: node, base });
+		if (instead) sendText(`\n\n${instead as string}`);
+	}
 	sendText?.(mark);
 	const json = readJsonReply(reply, format, node);
-	const { baseUrl: base, isKnown } = run.service();
 	const shown = { json, details: output === 'detailed', taker: node, base };
 	// A model has not written them.
 	const named = new Set(structuredMedia(reply, base).map(({ url }) => url));
