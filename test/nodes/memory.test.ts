@@ -14,8 +14,8 @@ import {
 } from '../support/engine';
 import { events, json, serverForEach } from '../support/scriptedServer';
 
-/** The scripted reply to the messages: a text, tool calls, or undefined for status 503. */
-type Model = (messages: readonly ChatMessage[]) => string | ToolCall[] | undefined;
+/** The scripted reply to the messages: a text, tool calls, a message that is cut off, or undefined for status 503. */
+type Model = (messages: readonly ChatMessage[]) => string | ToolCall[] | IDataObject | undefined;
 
 let tables: DataTables;
 let model: Model;
@@ -26,10 +26,11 @@ const server = serverForEach((response, { body }, index) => {
 	const request = body as { messages: ChatMessage[]; stream: boolean; session_id?: string };
 	const said = model(request.messages);
 	const isText = typeof said === 'string';
-	const finish_reason = isText ? 'stop' : 'tool_calls';
+	const isCalls = Array.isArray(said);
+	const finish_reason = isText ? 'stop' : isCalls ? 'tool_calls' : 'length';
 	const message = {
 		role: 'assistant',
-		...(isText ? { content: said } : { tool_calls: said }),
+		...(isText ? { content: said } : isCalls ? { tool_calls: said } : said),
 	};
 	const session_id = request.session_id ?? `s-${index}`;
 	if (said === undefined) json(response, 503, { error: { message: 'down' } });
@@ -334,6 +335,20 @@ describe('Chat Completion', () => {
 			user('one'),
 			says('{"a":1}'),
 			{ role: 'user', content: expect.stringMatching(/^two\n/) as string },
+		]);
+	});
+
+	test('a reply of a file that is cut off is remembered with nothing but the mark', async () => {
+		model = () => ({ images: ['https://cdn.example/1.png'] });
+		await chat('one');
+		expect(turns()).toStrictEqual([
+			[
+				user('one'),
+				{
+					...says('\n\n[The reply was cut off here]'),
+					images: ['https://cdn.example/1.png'],
+				},
+			],
 		]);
 	});
 

@@ -103,7 +103,7 @@ function forChat({ isDrawn }: Run, result: JsonObject, isKnown: IsKnown, mark: s
 function withCutMark(conversation: Conversation): Conversation {
 	const { messages } = conversation;
 	const said = messages.at(-1)!;
-	const content = `${said.content as string}${CUT_MARK}`;
+	const content = `${(said.content ?? '') as string}${CUT_MARK}`;
 	return { ...conversation, messages: messages.with(-1, { ...said, content }) };
 }
 
