@@ -498,18 +498,22 @@ describe('Chat Completion', () => {
 
 describe('anywhere behind a Chat Trigger', () => {
 	/** Runs a node behind a Chat Trigger and a node that drops the fields of its item and their links. */
-	async function inChat(tested: INode, text: string, sessionId = 'chat-1') {
+	async function inChat(tested: INode, text: string, sessionId: unknown = 'chat-1', more = {}) {
 		return await runWorkflow(
 			[
 				chatTrigger('Chat'),
 				stubNode('Edit', (items) =>
-					items.map(({ json }) => ({ json: { q: json['chatInput'] } })),
+					items.map(({ json }) => ({ json: { q: json['chatInput'], ...more } })),
 				),
 				tested,
 			],
 			{ Chat: [['Edit']], Edit: [['Tested']] },
 			'Chat',
-			{ items: [{ chatInput: text, sessionId }], credential: credential(), tables },
+			{
+				items: [{ chatInput: text, sessionId } as IDataObject],
+				credential: credential(),
+				tables,
+			},
 		);
 	}
 
@@ -530,6 +534,16 @@ describe('anywhere behind a Chat Trigger', () => {
 		await inChat(tested, 'three', 'chat-2');
 		const sessions = server.requests.map(({ body }) => (body as IDataObject)['session_id']);
 		expect(sessions).toStrictEqual([undefined, 's-0', undefined]);
+	});
+
+	test('a sessionId that a node in between has got from elsewhere is none of the chat', async () => {
+		const parameters = { prompt: '={{ $json.q }}', memory: 'chat' };
+		const tested = packageNode('Tested', 'chatCompletion', { parameters });
+		for (const visitor of ['chat-1', 'chat-2'])
+			await inChat(tested, 'Hi', visitor, { sessionId: 'login-1' });
+		expect(sent().map(({ length }) => length)).toStrictEqual([1, 1]);
+		const { run } = await inChat(tested, 'Hi', null, { sessionId: 'login-1' });
+		expect(run.data.resultData.error?.message).toContain('but its sessionId is null');
 	});
 
 	test('without a Chat Trigger Super Assistant has a new session in each call', async () => {

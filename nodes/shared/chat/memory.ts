@@ -172,11 +172,11 @@ const PLAIN = /^[\p{L}\p{N}][\p{L}\p{N} ._@+:/-]{0,99}$/u;
 const nameOf = (value: string) =>
 	PLAIN.test(value) ? value : `#${hash('sha256', value, 'base64url')}`;
 
-/** What is sent as `sessionId`, which a visitor may have chosen: in the item, and in the chat, null where it has none. */
+/** What is sent as `sessionId`, which a visitor may have chosen: in the chat, null where it has none; without a chat in the item. */
 function sessionIds({ messages, items }: Run, item: number): unknown[] {
-	const ofChat = messages.map(({ json }) => json['sessionId'] ?? null);
-	const ofItem = items()[item]?.json['sessionId'];
-	return ofItem === undefined ? ofChat : [ofItem, ...ofChat];
+	if (messages.length > 0) return messages.map(({ json }) => json['sessionId'] ?? null);
+	const id = items()[item]?.json['sessionId'];
+	return id === undefined ? [] : [id];
 }
 
 /** The identities of the chat's conversations, by those that tell them apart. */
