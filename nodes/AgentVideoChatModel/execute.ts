@@ -15,7 +15,7 @@ import type {
 } from '../client/chat/types';
 import { formOf, judge } from '../client/chat/verdict';
 import { settled, valueOf } from '../client/concurrency';
-import { rejectMistakes, ServiceError } from '../client/errors';
+import { InputError, ServiceError } from '../client/errors';
 import type { IsKnown } from '../client/imagesAsLinks';
 import { asJson, fromJson } from '../client/json';
 import type { HttpPort } from '../client/ports';
@@ -73,7 +73,16 @@ export async function supplyChatModel(
 		const sdk = loadAiNodeSdk();
 		const service = run.service();
 		const values = chatModelForm.read(run, itemIndex);
-		checkImages(run);
+		// Agents and chains ask for their model once, with the first item.
+		const isOfItem = /"source":"binary"|(^|:)"=/.test(
+			JSON.stringify(run.node.parameters['images'] ?? ''),
+		);
+		if (isOfItem && run.mainItems().length > 1)
+			throw new InputError(
+				'Images',
+				'would be those of the first item',
+				'Use Loop Over Items',
+			);
 		const model = chatModel(run, {
 			sdk,
 			http: service.http,
@@ -87,18 +96,6 @@ export async function supplyChatModel(
 	} catch (error) {
 		throw inOneLine(toNodeError(run, error, itemIndex));
 	}
-}
-
-/**
- * Agents and chains ask for their model once, with the first item.
- *
- * @throws InputError for images of an item where there are several.
- */
-function checkImages(run: Run): void {
-	const images = JSON.stringify(run.node.parameters['images'] ?? null);
-	const isOfItem = /"source":"binary"|(^|:)"=/.test(images) && run.mainItems().length > 1;
-	const hint = 'Put Loop Over Items with Batch Size 1 before the agent or chain';
-	rejectMistakes('Images', [[isOfItem, 'would be those of the first item for all', hint]]);
 }
 
 /** Settings that all calls of a chat model share. */

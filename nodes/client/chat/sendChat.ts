@@ -217,10 +217,9 @@ export function withJson(chat: Chat, format: JsonFormat | undefined, taker: Take
 				userMessage(`${(read.error as Error).message}. ${JSON_ONLY}`),
 			];
 			const next = await send().catch((failure: unknown) => {
-				const failed = withReply(failure, asJson(invalid));
 				// An assistant has run its tools before.
-				const hasRun = taker === 'assistant' && failed instanceof ServiceError;
-				throw hasRun ? failed.with({ outcomeUnknown: true }) : failed;
+				const more = taker === 'assistant' ? { outcomeUnknown: true } : {};
+				throw withReply(failure, asJson(invalid), more);
 			});
 			const usage = addUsage(usageOf(invalid), usageOf(next));
 			reply = usage === undefined ? next : { ...next, usage };
