@@ -1,5 +1,5 @@
-// @seconds 90
-import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
+// @seconds 10
+import { outputItems } from '../../lab/n8n/execution';
 import { chatText, streamWebhook } from '../../lab/n8n/streamChat';
 import { startAgentSession, type AgentSession } from './support/agentSession';
 import { drawn, node, withSubNodes } from './support/buildWorkflow';
@@ -9,90 +9,22 @@ import {
 	code,
 	draw,
 	noOp,
-	set,
 	start,
 	WEATHER,
 	type Drawing,
 } from './support/drawAgent';
-import { call, results, startScriptedModel, type ScriptedModel } from './support/scriptedModel';
+import { call, results } from './support/scriptedModel';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 let agent: AgentSession;
-/** The model and the execution of a run with a long wait, which runs beside the other tests. */
-let longWaitModel: ScriptedModel;
-let longWaitRun: Promise<Execution>;
-let seenStates: Set<string>;
 
 beforeAll(async () => {
 	agent = await startAgentSession();
-	longWaitModel = await startScriptedModel();
-	await agent.credential('Long wait', longWaitModel.url);
-	longWaitRun = runWithLongWait();
-	longWaitRun.catch(() => undefined);
 }, SET_UP_LIMIT_MS);
 
 afterAll(async () => {
-	await longWaitModel.stop();
 	await agent.stop();
 }, RUN_LIMIT_MS);
-
-/** Runs an agent whose branch waits so long that n8n suspends the execution and resumes it later. */
-async function runWithLongWait(): Promise<Execution> {
-	const { client } = agent;
-	longWaitModel.replyWith((messages) =>
-		results(messages).length === 0
-			? [call('c1', 'weather', { city: 'Rome' }), call('c2', 'weather', { city: 'Oslo' })]
-			: 'Done.',
-	);
-	const long = node('weather', base('wait'), 1.1, {
-		parameters: { amount: '={{ $json.city === "Rome" ? 66 : 0 }}', unit: 'seconds' },
-		webhookId: 'long-wait',
-	});
-	const ref = await client.importWorkflow(
-		draw('A long wait', {
-			tools: ['weather'],
-			nodes: [long, set('After', '={{ { "degrees": $json.city.length } }}')],
-			wires: { weather: [['After']], After: [['Agent']] },
-			credential: 'Long wait',
-		}),
-	);
-	seenStates = new Set();
-	return await client.waitForExecution(await client.run(ref, 'Start'), {
-		limitMs: 200_000,
-		onProgress: ({ status }) => {
-			seenStates.add(status);
-			return Promise.resolve();
-		},
-	});
-}
-
-it.each(['oneAtATime', 'allAtOnce'])(
-	'runs three conversations with different numbers of rounds, %s',
-	async (runCalls) => {
-		agent.model.replyWith((messages) => {
-			const wanted = Number(String(messages[0]!.content).at(-1));
-			const done = results(messages).length;
-			return done < wanted
-				? [call('same-id', 'weather', { city: `${wanted}${done}` })]
-				: `after ${results(messages)
-						.map(({ content }) => content)
-						.join()}`;
-		});
-		const { answers } = await agent.run({
-			tools: ['weather'],
-			nodes: [set('weather', '={{ { "was": $json.city } }}')],
-			wires: { weather: [['Agent']] },
-			questions: ['Rounds 2', 'Rounds 0', 'Rounds 1'],
-			parameters: { options: { runCalls } },
-		});
-		expect(answers.map(({ output, rounds }) => [output, rounds])).toStrictEqual([
-			['after {"was":"20"},{"was":"21"}', 3],
-			['after ', 1],
-			['after {"was":"10"}', 2],
-		]);
-	},
-	RUN_LIMIT_MS,
-);
 
 it(
 	'works inside Loop Over Items with five items',
@@ -134,26 +66,6 @@ it(
 );
 
 it(
-	'outputs the reason and the messages on Stopped when a limit is reached',
-	async () => {
-		let calls = 0;
-		agent.model.replyWith(() => [call(`c${calls++}`, 'weather', { city: `City ${calls}` })]);
-		const { answers, stops } = await agent.run({
-			tools: ['weather'],
-			nodes: [WEATHER],
-			wires: { weather: [['Agent']] },
-			parameters: { options: { maxRounds: 3 } },
-		});
-		expect(answers).toHaveLength(0);
-		expect(stops).toMatchObject([{ reason: 'max_rounds', rounds: 3 }]);
-		// Every tool call of the last reply has a tool message, so that the messages can be sent again.
-		expect(stops[0]!['messages']).toHaveLength(7);
-		expect(agent.model.requests).toHaveLength(3);
-	},
-	RUN_LIMIT_MS,
-);
-
-it(
 	'runs a tool node of n8n and a branch in one round',
 	async () => {
 		agent.requestsTools(
@@ -176,54 +88,6 @@ it(
 		expect(sent[1]!.content).toBe('{"degrees":4}');
 		expect(execution.data.resultData.runData['Calculator']).toHaveLength(1);
 		expect(outputItems(execution, 'Answers')).toHaveLength(1);
-	},
-	RUN_LIMIT_MS,
-);
-
-it(
-	'continues the conversation after Retry On Fail',
-	async () => {
-		let failures = 2;
-		agent.model.replyWith((messages) => {
-			if (results(messages).length === 0) return [call('c1', 'weather', { city: 'Rome' })];
-			return failures-- > 0 ? undefined : 'Done.';
-		});
-		const { answers, execution } = await agent.run({
-			tools: ['weather'],
-			nodes: [WEATHER],
-			wires: { weather: [['Agent']] },
-			retryOnFail: true,
-		});
-		expect(answers).toMatchObject([{ output: 'Done.' }]);
-		expect(execution.data.resultData.runData['weather']).toHaveLength(1);
-		expect(agent.model.requests.map(({ messages }) => messages.length)).toStrictEqual([
-			1, 3, 3, 3,
-		]);
-	},
-	RUN_LIMIT_MS,
-);
-
-it(
-	'fails if results of calls run all at once cannot be matched to their calls',
-	async () => {
-		agent.requestsTools(
-			call('c1', 'weather', { city: 'Rome' }),
-			call('c2', 'weather', { city: 'Oslo' }),
-		);
-		const { execution } = await agent.run({
-			tools: ['weather'],
-			nodes: [
-				node('weather', base('aggregate'), 1, {
-					parameters: { aggregate: 'aggregateAllItemData' },
-				}),
-			],
-			wires: { weather: [['Agent']] },
-			parameters: { options: { runCalls: 'allAtOnce' } },
-		});
-		expect(failureOf(execution)).toMatch(
-			/^Agent: Tool results came back without the link .* set Run Tool Calls to One at a Time/,
-		);
-		expect(agent.model.requests).toHaveLength(1);
 	},
 	RUN_LIMIT_MS,
 );
@@ -273,39 +137,6 @@ it(
 );
 
 it(
-	'treats an item made from several answers as a new question, not as a tool result',
-	async () => {
-		agent.model.replyWith((messages) =>
-			results(messages).length === 0
-				? [call('c1', 'weather', { city: String(messages[0]!.content) })]
-				: String(results(messages)[0]!.content),
-		);
-		const { answers, execution } = await agent.run({
-			tools: ['weather'],
-			questions: ['Rome', 'Athens'],
-			nodes: [
-				WEATHER,
-				node('All', base('aggregate'), 1, {
-					parameters: { aggregate: 'aggregateAllItemData' },
-				}),
-				code(
-					'Next',
-					"return $runIndex === 0 ? [{ json: { question: 'Reykjavik' } }] : [];",
-				),
-			],
-			wires: { weather: [['Agent']], Answers: [['All']], All: [['Next']], Next: [['Agent']] },
-		});
-		expect(failureOf(execution)).toBe('');
-		expect(answers.map(({ output }) => output)).toStrictEqual([
-			'{"degrees":4}',
-			'{"degrees":6}',
-			'{"degrees":9}',
-		]);
-	},
-	RUN_LIMIT_MS,
-);
-
-it(
 	"evaluates the expressions of a tool node with the conversation's own item, in every round",
 	async () => {
 		agent.model.replyWith((messages) => {
@@ -346,68 +177,4 @@ it(
 		);
 	},
 	RUN_LIMIT_MS,
-);
-
-describe('messages recorded by the emulator', () => {
-	it.each([
-		[
-			'the same tool twice',
-			'What is the weather in Rome and Oslo?',
-			[['{"degrees":4}', '{"degrees":4}']],
-		],
-		[
-			'one tool after another',
-			'What is the weather in Rome, then what is the weather in Lima?',
-			[['{"degrees":4}'], ['{"degrees":4}', '{"degrees":4}']],
-		],
-	])(
-		'%s',
-		async (_name, question, rounds) => {
-			const { journal } = agent.emulator;
-			journal.clear();
-			const { answers } = await agent.run({
-				tools: ['weather'],
-				nodes: [WEATHER],
-				wires: { weather: [['Agent']] },
-				questions: [question],
-				credential: 'Emulator',
-			});
-			const bodies = journal
-				.of('/v1/chat/completions')
-				.map(({ body }) => body as { messages: Parameters<typeof results>[0] });
-			expect(
-				bodies
-					.slice(1)
-					.map(({ messages }) => results(messages).map(({ content }) => content)),
-			).toStrictEqual(rounds);
-			const last = bodies.at(-1)!.messages;
-			expect(last.map(({ role }) => role)).toStrictEqual([
-				'user',
-				...(rounds.length === 1
-					? ['assistant', 'tool', 'tool']
-					: ['assistant', 'tool', 'assistant', 'tool']),
-			]);
-			const callIds = last.flatMap(({ tool_calls: calls = [] }) => calls.map(({ id }) => id));
-			expect(results(last).map(({ tool_call_id: id }) => id)).toStrictEqual(callIds);
-			expect(answers[0]!['output']).toMatch(/4/);
-			expect(answers[0]!['rounds']).toBe(rounds.length + 1);
-		},
-		RUN_LIMIT_MS,
-	);
-});
-
-it(
-	'resumes after a Wait of 66 seconds in a branch, which suspends the execution',
-	async () => {
-		const execution = await longWaitRun;
-		expect(seenStates).toContain('waiting');
-		expect(
-			results(longWaitModel.requests[1]!.messages).map(({ content }) => content),
-		).toStrictEqual(['{"degrees":4}', '{"degrees":4}']);
-		expect(longWaitModel.requests).toHaveLength(2);
-		expect(outputItems(execution, 'Answers').map(({ json }) => json['output'])).toStrictEqual([
-			'Done.',
-		]);
-	},
-	2 * RUN_LIMIT_MS,
 );

@@ -72,7 +72,7 @@ describe('a public chat', () => {
 	});
 
 	it(
-		'remembers in Chat Completion, behind another node, until its row is removed',
+		'remembers in Chat Completion, behind another node, and in Super Assistant by default, also after a kill',
 		async () => {
 			const { id } = await publish(
 				workflow('chat', [
@@ -102,8 +102,23 @@ describe('a public chat', () => {
 				[{ role: 'system', content: 'Be brief' }, user('three')],
 			]);
 
+			await publish(
+				workflow('assistant', [
+					chatTrigger('assistant', 'streaming'),
+					node('Answer', 'n8n-nodes-agent-video.superAssistant', 1, {
+						parameters: { appCode: 'demo-assistant' },
+						credential: 'Emulator',
+					}),
+				]),
+			);
+			const ask = async (text: string, visitor: string) =>
+				chatText(await streamWebhook(urlOf('assistant'), message(text, visitor)));
+			await ask('My name is Ada.', 'visitor-1');
+
 			await n8n.kill();
 			await n8n.start();
+			expect(await ask('What is my name?', 'visitor-1')).toContain('Ada');
+			expect(await ask('What is my name?', 'visitor-2')).not.toContain('Ada');
 			await say('chat', 'four');
 			expect(lastRequest()).toHaveLength(6);
 
@@ -192,27 +207,6 @@ describe('a public chat', () => {
 				...turn('Oslo'),
 				user('Bern'),
 			]);
-		},
-		RUN_LIMIT_MS,
-	);
-
-	it(
-		'remembers in Super Assistant by default',
-		async () => {
-			await publish(
-				workflow('assistant', [
-					chatTrigger('assistant', 'streaming'),
-					node('Answer', 'n8n-nodes-agent-video.superAssistant', 1, {
-						parameters: { appCode: 'demo-assistant' },
-						credential: 'Emulator',
-					}),
-				]),
-			);
-			const ask = async (text: string, visitor: string) =>
-				chatText(await streamWebhook(urlOf('assistant'), message(text, visitor)));
-			await ask('My name is Ada.', 'visitor-1');
-			expect(await ask('What is my name?', 'visitor-1')).toContain('Ada');
-			expect(await ask('What is my name?', 'visitor-2')).not.toContain('Ada');
 		},
 		RUN_LIMIT_MS,
 	);
