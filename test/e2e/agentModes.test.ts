@@ -48,18 +48,21 @@ async function importCalled(name: string) {
 	);
 }
 
-it.each(['once', 'each'])(
-	'answers in a sub-workflow that is called %s',
-	async (mode) => {
-		const { id } = await importCalled(`Called ${mode}`);
+it(
+	'answers in a sub-workflow that is called for each item',
+	async () => {
+		const { id } = await importCalled('Called');
 		const execution = await agent.runWorkflow(
 			drawn(
-				`Calls ${mode}`,
+				'Calls',
 				[
 					start,
 					asks('Questions', 'Rome', 'Oslo, Athens'),
 					node('Call', base('executeWorkflow'), 1.2, {
-						parameters: { mode, workflowId: { __rl: true, mode: 'id', value: id } },
+						parameters: {
+							mode: 'each',
+							workflowId: { __rl: true, mode: 'id', value: id },
+						},
 					}),
 				],
 				{ Start: [['Questions']], Questions: [['Call']] },

@@ -1,4 +1,4 @@
-// @seconds 30
+// @seconds 25
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -112,27 +112,6 @@ it(
 );
 
 it(
-	'the messages of a page are one conversation, those of another page are another',
-	async () => {
-		const url = await publish('memory', 'superAssistant', {
-			credential: 'Emulator',
-			parameters: { appCode: 'demo-assistant', session: 'key' },
-		});
-		await inChat(browser, { url, name: 'memory' }, async (chat) => {
-			await chat.ask('My name is Ada.');
-			await chat.shows('Noted, I will keep that in mind.');
-			await chat.ask('What is my name?');
-			await chat.shows('Your name is Ada.');
-		});
-		await inChat(browser, { url, name: 'stranger' }, async (chat) => {
-			await chat.ask('What is my name?');
-			await chat.shows('You have not told me that yet.');
-		});
-	},
-	BROWSER_LIMIT_MS,
-);
-
-it(
 	'a user reads a chat completion while it is streamed',
 	async () => {
 		const reply = heldReply([text('The **first** ')], [text('and the last.')]);
@@ -188,28 +167,18 @@ it.each([
 	BROWSER_LIMIT_MS,
 );
 
-it.each([
-	['streaming', {}],
-	['lastNode', { streaming: 'off' }],
-])(
-	'a visitor sees where a reply was cut off: %s',
-	async (responseMode, streaming) => {
-		const choice = { index: 0, finish_reason: 'length' };
+it(
+	'a visitor sees where a reply was cut off',
+	async () => {
 		answer = (response) => {
-			if (responseMode === 'streaming')
-				events(response, [text('It begins'), { choices: [{ ...choice, delta: {} }] }]);
-			else
-				json(response, 200, {
-					choices: [{ ...choice, message: { content: 'It begins' } }],
-				});
+			const end = { choices: [{ index: 0, finish_reason: 'length', delta: {} }] };
+			events(response, [text('It begins'), end]);
 		};
-		const name = `cut-${responseMode}`;
-		const url = await publish(name, 'chatCompletion', {
+		const url = await publish('cut', 'chatCompletion', {
 			credential: 'Scripted',
-			parameters: { prompt: '={{ $json.chatInput }}', ...streaming },
-			options: { responseMode },
+			parameters: { prompt: '={{ $json.chatInput }}' },
 		});
-		await inChat(browser, { url, name }, async (chat) => {
+		await inChat(browser, { url, name: 'cut' }, async (chat) => {
 			await chat.ask('Hi');
 			await chat.shows('The reply was cut off here');
 			expect(await chat.text()).toMatch(/It begins\n+\[The reply was cut off here\]$/);

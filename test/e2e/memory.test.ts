@@ -1,4 +1,4 @@
-// @seconds 40
+// @seconds 30
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { failureOf, outputItems } from '../../lab/n8n/execution';
 import type { WorkflowRef } from '../../lab/n8n/N8nClient';
@@ -6,13 +6,12 @@ import { postWebhook } from '../../lab/n8n/postWebhook';
 import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restartableN8n';
 import { chatText, streamWebhook } from '../../lab/n8n/streamChat';
 import { Running } from '../../lab/services/Running';
-import type { ChatMessage } from '../../nodes/client/chat/types';
 import { MEMORY_TABLE } from '../../nodes/shared/chat/memory';
 import { SESSION_TABLE } from '../../nodes/SuperAssistant/execute';
-import { drawn, node, workflow } from './support/buildWorkflow';
-import { agentNode, set, WEATHER } from './support/drawAgent';
+import { node, workflow } from './support/buildWorkflow';
+import { set } from './support/drawAgent';
 import { until } from './support/ledger';
-import { call, startScriptedModel, type ScriptedModel } from './support/scriptedModel';
+import { startScriptedModel, type ScriptedModel } from './support/scriptedModel';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
 const TABLE = 'agent_video_memory';
@@ -159,53 +158,6 @@ describe('a public chat', () => {
 			expect(failureOf(retried)).toBe('');
 			expect(outputItems(retried, 'Answer')).toMatchObject([
 				{ json: { output: 'Your name is Ada.' } },
-			]);
-		},
-		RUN_LIMIT_MS,
-	);
-
-	it(
-		'remembers tool calls and their results in Agent with Tools, streamed',
-		async () => {
-			const isAsked = (messages: readonly ChatMessage[]) => messages.at(-1)!.role === 'user';
-			model.replyWith((messages) =>
-				isAsked(messages)
-					? [call('c1', 'weather', { city: messages.at(-1)!.content })]
-					: 'Sunny.',
-			);
-			await publish(
-				drawn(
-					'agent',
-					[
-						chatTrigger('agent', 'streaming'),
-						agentNode({
-							tools: ['weather'],
-							parameters: { prompt: '={{ $json.chatInput }}', memory: 'chat' },
-						}),
-						WEATHER,
-					],
-					{ Chat: [['Agent']], Agent: [[], [], ['weather']], weather: [['Agent']] },
-				),
-			);
-			for (const city of ['Rome', 'Oslo', 'Bern']) {
-				const lines = await streamWebhook(urlOf('agent'), message(city, 'visitor-1'));
-				expect(chatText(lines)).toContain('Sunny.');
-			}
-			const turn = (city: string): readonly unknown[] => [
-				user(city),
-				{
-					role: 'assistant',
-					content: null,
-					reasoning_content: 'A tool.',
-					tool_calls: [call('c1', 'weather', { city })],
-				},
-				{ role: 'tool', tool_call_id: 'c1', content: '{"degrees":4}' },
-				says('Sunny.'),
-			];
-			expect(model.requests[4]!.messages).toStrictEqual([
-				...turn('Rome'),
-				...turn('Oslo'),
-				user('Bern'),
 			]);
 		},
 		RUN_LIMIT_MS,

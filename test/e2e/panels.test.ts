@@ -1,4 +1,4 @@
-// @seconds 65
+// @seconds 55
 import type { Browser, Page } from 'playwright-core';
 
 import { canvasNode, field } from '../../lab/browser/editorParts';
@@ -57,10 +57,24 @@ async function optionsIn(page: Page): Promise<string[]> {
 }
 
 it(
-	'App Code is shown and sent for an application only, beside the model in place of its default',
+	'a model that comes from an expression is named below the node, and App Code is shown and sent for an application only',
 	async () => {
 		await inEditor('answerer', async ({ page, goTo, errors }) => {
 			const { client, emulator } = session;
+			const model = byId('={{ $json.model }}');
+			const { id } = await client.importWorkflow(
+				workflow('Subtitles', [
+					START,
+					own('Answer', 'chatCompletion', { prompt: 'Hi', model }),
+					own('Agent', 'functionCallingAgent', { prompt: 'Hi', model }),
+					own('Video', 'createVideo', { prompt: 'A lake', model }),
+				]),
+			);
+			await goTo(`/workflow/${id}`);
+			await canvasNode(page, 'Answer').getByText('reply from $json.model').waitFor();
+			await canvasNode(page, 'Agent').getByText('$json.model').waitFor();
+			await canvasNode(page, 'Video').getByText('$json.model from text').waitFor();
+
 			const answer = own('Answer', 'chatCompletion', {
 				prompt: 'Hi',
 				model: byId('chat-m1'),
@@ -93,28 +107,6 @@ it(
 			const [sent] = emulator.journal.of('/v1/chat/completions');
 			expect(sent!.body).toMatchObject({ app_code: 'demo-app', model: 'chat-m1' });
 			expect(errors).toStrictEqual([]);
-		});
-	},
-	BROWSER_LIMIT_MS,
-);
-
-it(
-	'a model that comes from an expression is named below the node',
-	async () => {
-		await inEditor('subtitle', async ({ page, goTo }) => {
-			const model = byId('={{ $json.model }}');
-			const { id } = await session.client.importWorkflow(
-				workflow('Subtitles', [
-					START,
-					own('Answer', 'chatCompletion', { prompt: 'Hi', model }),
-					own('Agent', 'functionCallingAgent', { prompt: 'Hi', model }),
-					own('Video', 'createVideo', { prompt: 'A lake', model }),
-				]),
-			);
-			await goTo(`/workflow/${id}`);
-			await canvasNode(page, 'Answer').getByText('reply from $json.model').waitFor();
-			await canvasNode(page, 'Agent').getByText('$json.model').waitFor();
-			await canvasNode(page, 'Video').getByText('$json.model from text').waitFor();
 		});
 	},
 	BROWSER_LIMIT_MS,

@@ -390,10 +390,14 @@ function inputItems({ items = [{}], binaries = [] }: EnvironmentOptions): INodeE
 }
 
 function nodeTypes(nodes: readonly INode[]): INodeTypes {
-	const stub = stubType(nodes);
 	const find = (name: string) => {
-		// n8n gives a node that is used as a tool a type of its own.
-		const type = name === STUB ? stub : NODE_TYPES[name.replace(/Tool$/, '')];
+		// n8n gives a node that is used as a tool a type of its own. Stubs may have the types of n8n's own nodes.
+		const isStub = name === STUB || name.startsWith('n8n-nodes-base.');
+		const type =
+			NODE_TYPES[name.replace(/Tool$/, '')] ??
+			(isStub
+				? stubType(nodes, name.endsWith('Trigger') ? 'trigger' : 'transform')
+				: undefined);
 		if (type === undefined) throw new Error(`No node type ${name}`);
 		return name.endsWith('Tool') ? asTool(type) : type;
 	};
@@ -408,20 +412,24 @@ function asTool(type: INodeType): INodeType {
 	}) as INodeType;
 }
 
-function stubType(nodes: readonly (INode & { readonly work?: StubWork })[]): INodeType {
+function stubType(
+	nodes: readonly (INode & { readonly work?: StubWork })[],
+	group: 'trigger' | 'transform',
+): INodeType {
 	return {
 		description: {
 			displayName: 'Stub',
 			name: STUB,
-			group: ['transform'],
+			group: [group],
 			version: 1,
 			description: '',
 			defaults: { name: 'Stub' },
 			inputs: ['main'],
 			outputs: ['main', 'main'],
-			// A stub can play a node that asks a person.
+			// A stub can play a node that asks a person, or one with options.
 			properties: [
 				{ displayName: 'Operation', name: 'operation', type: 'string', default: '' },
+				{ displayName: 'Options', name: 'options', type: 'json', default: {} },
 			],
 		},
 		execute(this: IExecuteFunctions) {

@@ -89,24 +89,6 @@ const LEFT_OUT = like({ task_id: '', reason: 'limit' });
 
 export const REQUESTED: readonly RequestedWorkflow[] = [
 	{
-		request: 'Text me when my product video is ready',
-		trigger: 'Start',
-		code: [
-			START,
-			set('product', 'Product', '{ name: "Kite", phone: "555" }', { name: '', phone: '' }),
-			video(
-				'create',
-				'Create Video',
-				"{ prompt: expr('A product video: {{ $json.name }}'), waitUntilFinished: true }",
-				VIDEO,
-			),
-			set('text', 'Text', '{ to: $("Product").item.json.phone, body: $json.video_url }', {}),
-			wire('.add(start).to(product).to(create).to(text)'),
-		].join('\n'),
-		items: { Text: [[{ to: '555', body: MP4 }]] },
-		paid: [1],
-	},
-	{
 		request: 'An agent that looks up orders in my table',
 		trigger: 'Start',
 		inputs: { chatInput: 'Look up order B99' },
@@ -144,25 +126,6 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 		].join('\n'),
 		// The table has no such order, and the model is told so.
 		items: { Orders: [[{}]], Answer: [[like({ finish_reason: 'stop' })]] },
-	},
-	{
-		request: 'Answer support mail with our knowledge application',
-		trigger: 'Start',
-		code: [
-			START,
-			set('mail', 'Mail', '{ from: "ann", subject: "Delivery", text: "How long?" }', {
-				...{ from: '', subject: '', text: '' },
-			}),
-			chat(
-				'answer',
-				'Answer',
-				"{ answeredBy: 'app', appCode: 'demo-app', prompt: expr('{{ $json.subject }}: {{ $json.text }}') }",
-				{ output: 'Two days' },
-			),
-			set('reply', 'Reply', '{ to: $("Mail").item.json.from, text: $json.output }', {}),
-			wire('.add(start).to(mail).to(answer).to(reply)'),
-		].join('\n'),
-		items: { Reply: [[{ to: 'ann', text: matching(/Delivery/) }]] },
 	},
 	{
 		request: 'Turn the headlines of a feed into clips, and skip what was delivered',
@@ -249,46 +212,6 @@ export const REQUESTED: readonly RequestedWorkflow[] = [
 		},
 	},
 	{
-		request: 'Write three scenes and film them',
-		trigger: 'Start',
-		code: [
-			START,
-			chat(
-				'scenes',
-				'Scenes',
-				`{
-					prompt: 'Write a story of a kite in three scenes', responseFormat: 'schema',
-					defineSchema: 'example', jsonExample: '{ "scenes": ["A kite rises"] }'
-				}`,
-				{ json: { scenes: ['A kite rises'] } },
-			),
-			node(
-				'split',
-				SPLIT,
-				1,
-				'Split',
-				"{ fieldToSplitOut: 'json.scenes', options: { destinationFieldName: 'scene' } }",
-				{ scene: 'A kite rises' },
-			),
-			video(
-				'create',
-				'Create Video',
-				"{ prompt: expr('{{ $json.scene }}'), waitUntilFinished: true, duration: 4 }",
-				VIDEO,
-			),
-			node(
-				'film',
-				'n8n-nodes-base.aggregate',
-				1,
-				'Film',
-				"{ fieldsToAggregate: { fieldToAggregate: [{ fieldToAggregate: 'video_url' }] } }",
-			),
-			wire('.add(start).to(scenes).to(split).to(create).to(film)'),
-		].join('\n'),
-		items: { Film: [[{ video_url: [MP4, MP4, MP4] }]] },
-		paid: [3],
-	},
-	{
 		request: 'An AI Agent that can make videos',
 		trigger: 'Start',
 		inputs: { chatInput: 'Make a video of a kite' },
@@ -318,65 +241,6 @@ const video = tool({
 		].join('\n'),
 		items: { 'AI Agent': [[{ output: matching(/kite.*\.mp4/i) }]] },
 		paid: [1],
-	},
-	{
-		request: 'At most two clips a day, whatever the list has',
-		trigger: 'Start',
-		code: [
-			START,
-			...each('Topics', '[1, 2, 3].map((n) => ({ topic: "Boat " + n }))', { topic: 'Boat' }),
-			video(
-				'create',
-				'Create Video',
-				`{ prompt: expr('{{ $json.topic }}'), options: {
-					maximumVideos: 2, limitPeriod: 'day', takeWhatFits: true
-				} }`,
-				{ task_id: 'task-1', reason: '' },
-			),
-			wire('.add(start).to(list).to(split).to(create)'),
-		].join('\n'),
-		items: {
-			'Create Video': [
-				[like({ status: 'queued' }), like({ status: 'queued' }), LEFT_OUT],
-				[LEFT_OUT, LEFT_OUT, LEFT_OUT],
-			],
-		},
-		paid: [2, 0],
-	},
-	{
-		request: 'When one model does not answer, ask another',
-		trigger: 'Start',
-		code: [
-			START,
-			chat(
-				'answer',
-				'Answer',
-				`{
-					prompt: 'Name a city', model: { __rl: true, mode: 'id', value: 'chat-m9' },
-					options: { fallbacks: 'chat-m1' }
-				}`,
-				{ output: 'Rome', fallback: { answered_by: 'chat-m1' } },
-			),
-			set('by', 'By', '{ by: $json.fallback.answered_by }', {}),
-			wire('.add(start).to(answer).to(by)'),
-		].join('\n'),
-		items: { By: [[{ by: 'chat-m1' }]] },
-	},
-	{
-		request: 'Remember what each customer has said',
-		trigger: 'Start',
-		code: [
-			START,
-			...each('Messages', '["My name is Ann", "What is my name?"]', 'Hello', 'said'),
-			chat(
-				'chat',
-				'Chat',
-				"{ prompt: expr('{{ $json.said }}'), memory: 'key', memoryKey: 'customer-42' }",
-				{ output: 'Ann' },
-			),
-			wire('.add(start).to(list).to(split).to(chat)'),
-		].join('\n'),
-		items: { Chat: [[like({}), like({ output: matching(/Ann/) })]] },
 	},
 	{
 		request: 'A clip from the first and the last picture',
@@ -421,40 +285,6 @@ const video = tool({
 		paid: [2],
 	},
 	{
-		request: 'A ten second upright reel in the best resolution, without sound',
-		trigger: 'Start',
-		code: [
-			START,
-			video(
-				'create',
-				'Create Reel',
-				`{
-					model: { __rl: true, mode: 'list', value: 'video-m1' }, prompt: 'Street food at night',
-					aspectRatio: '9:16', duration: 10, size: '1080P', generateAudio: false,
-					waitUntilFinished: true, download: true
-				}`,
-				VIDEO,
-			),
-			wire('.add(start).to(create)'),
-		].join('\n'),
-		items: {
-			'Create Reel': [
-				[
-					like({
-						video_url: MP4,
-						request: like({
-							aspect_ratio: '9:16',
-							duration: 10,
-							size: '1080P',
-							generate_audio: false,
-						}),
-					}),
-				],
-			],
-		},
-		paid: [1],
-	},
-	{
 		request:
 			'Make clips of my topics, but spend at most 2 euros a month; a second costs 10 cents',
 		trigger: 'Start',
@@ -480,34 +310,6 @@ const video = tool({
 			],
 		},
 		paid: [4, 0],
-	},
-	{
-		request: 'What would my clips cost? Do not make them yet',
-		trigger: 'Start',
-		code: [
-			START,
-			...each('Topics', '[{ topic: "Oak", s: 5 }, { topic: "Elm", s: 10 }]', {
-				topic: 'Oak',
-				s: 5,
-			}),
-			video(
-				'create',
-				'Create Video',
-				`{ prompt: expr('{{ $json.topic }}'), duration: expr('{{ $json.s }}'), options: {
-					dryRun: true, pricePerSecond: 0.1
-				} }`,
-				{ estimated_cost: 0.5 },
-			),
-			node(
-				'sum',
-				'n8n-nodes-base.summarize',
-				1.1,
-				'Total',
-				`{ fieldsToSummarize: { values: [{ aggregation: 'sum', field: 'estimated_cost' }] } }`,
-			),
-			wire('.add(start).to(list).to(split).to(create).to(sum)'),
-		].join('\n'),
-		items: { Total: [[{ sum_estimated_cost: 1.5 }]] },
 	},
 	{
 		request: 'An assistant that looks up stock in my table by itself',
@@ -539,46 +341,6 @@ const video = tool({
 		items: { Answer: [[like({ output: matching(/shipped/) })]] },
 	},
 	{
-		request: 'An agent that knows the weather and can film it',
-		trigger: 'Start',
-		inputs: { chatInput: 'Make a video of Oslo' },
-		code: [
-			CHAT,
-			agent(
-				'agent',
-				'Agent',
-				`{
-					prompt: expr("{{ $('Start').item.json.chatInput }}"),
-					tools: { tool: [
-						{ name: 'get_weather', description: 'Tells the weather in a city',
-							parameters: { parameter: [{ name: 'city', description: 'The city' }] } },
-						{ name: 'make_video', description: 'Makes a video of a scene',
-							parameters: { parameter: [{ name: 'scene', description: 'The scene' }] } }
-					] }
-				}`,
-				{ city: 'Oslo', scene: 'Snow falls' },
-			),
-			set('weather', 'Weather', '{ city: $json.city, weather: "snow" }', { weather: '' }),
-			video(
-				'create',
-				'Create Video',
-				`{ prompt: expr('{{ $json.scene }}'), waitUntilFinished: true, download: false,
-					options: { maximumVideos: 2 } }`,
-				VIDEO,
-			),
-			noOp('answer', 'Answer'),
-			noOp('stopped', 'Stopped'),
-			wire(
-				'.add(start).to(agent)',
-				'.add(agent.output(0).to(answer)).add(agent.output(1).to(stopped))',
-				'.add(agent.output(2).to(weather)).add(weather.to(agent))',
-				'.add(agent.output(3).to(create)).add(create.to(agent))',
-			),
-		].join('\n'),
-		items: { Answer: [[like({ output: matching(/\.mp4/) })]] },
-		paid: [1],
-	},
-	{
 		request: 'Let my assistant plan a trip for each customer, and remember it',
 		trigger: 'Start',
 		code: [
@@ -596,54 +358,6 @@ const video = tool({
 			wire('.add(start).to(list).to(split).to(assistant)'),
 		].join('\n'),
 		items: { Plan: [[like({}), like({ output: matching(/Bo/) })]] },
-	},
-	{
-		request: 'Continue my clip with a second one',
-		trigger: 'Start',
-		code: [
-			START,
-			video(
-				'first',
-				'First Clip',
-				"{ prompt: 'A door opens', waitUntilFinished: true, download: false }",
-				VIDEO,
-			),
-			video(
-				'second',
-				'Second Clip',
-				`{
-					prompt: 'Continue this clip: a cat walks through the door', waitUntilFinished: true,
-					references: { file: [{ kind: 'video', source: 'url', url: expr('{{ $json.video_url }}') }] }
-				}`,
-				VIDEO,
-			),
-			wire('.add(start).to(first).to(second)'),
-		].join('\n'),
-		items: { 'Second Clip': [[like({ video_url: MP4 })]] },
-		paid: [2],
-	},
-	{
-		request: 'Film the same prompt with three models, so that I can compare',
-		trigger: 'Start',
-		code: [
-			START,
-			...each('Models', '["video-m1", "video-m5", "video-m8"]', 'video-m1', 'model'),
-			video(
-				'create',
-				'Create Video',
-				`{
-					model: { __rl: true, mode: 'id', value: expr('{{ $json.model }}') },
-					prompt: 'A red balloon over a city', waitUntilFinished: true, download: false
-				}`,
-				VIDEO,
-			),
-			set('row', 'Row', '{ model: $("Models").item.json.model, url: $json.video_url }', {}),
-			wire('.add(start).to(list).to(split).to(create).to(row)'),
-		].join('\n'),
-		items: {
-			Row: [['video-m1', 'video-m5', 'video-m8'].map((model) => ({ model, url: MP4 }))],
-		},
-		paid: [3],
 	},
 	{
 		request: 'Rewrite my texts; when one is refused, tell me why and go on',
@@ -733,24 +447,5 @@ const video = tool({
 			wire('.add(start).to(answer).to(tell)'),
 		].join('\n'),
 		items: { Tell: [[{ output: ANY_TEXT, tokens: expect.any(Number) as number }]] },
-	},
-	{
-		request: 'Solve my riddles, and keep the thoughts apart from the answer',
-		trigger: 'Start',
-		code: [
-			START,
-			chat(
-				'solve',
-				'Solve',
-				`{
-					prompt: 'What has hands and cannot clap?', streaming: 'off', output: 'detailed',
-					options: { thinking: 'enabled', timeout: 600, concurrency: 1 }
-				}`,
-				{ output: 'A clock', reasoning_content: 'A clock has hands' },
-			),
-			set('use', 'Use', '{ answer: $json.output, thoughts: $json.reasoning_content }', {}),
-			wire('.add(start).to(solve).to(use)'),
-		].join('\n'),
-		items: { Use: [[{ answer: ANY_TEXT, thoughts: matching(/./) }]] },
 	},
 ];

@@ -1,0 +1,202 @@
+import type { INode, INodeExecutionData } from 'n8n-workflow';
+
+import type { ChatMessage } from '../../nodes/client/chat/types';
+import {
+	allItems,
+	packageNode,
+	runWorkflow,
+	stubNode,
+	type EnvironmentOptions,
+	type RunOptions,
+	type RunResult,
+	type StubWork,
+} from './engine';
+import { readWays } from './readWays';
+import { json, serverForEach } from './scriptedServer';
+
+/** A node of a drawing: what it does, or what differs from a node that passes its items on; `agent` has its tools. */
+export type DrawnNode =
+	| StubWork
+	| (Partial<Omit<INode, 'name'>> & {
+			readonly work?: StubWork;
+			readonly agent?: string;
+	  });
+
+/** A workflow of Agent with Tools. */
+export interface Drawing extends Partial<
+	Pick<RunOptions, 'parameters' | 'onError' | 'retryOnFail'>
+> {
+	/**
+	 * Connections, see readWays. Those of a node replace the usual ones: from the questions to the agent, and from its outputs to
+	 * Answers, Stops and the tools.
+	 */
+	readonly ways?: string;
+	readonly nodes?: Readonly<Record<string, DrawnNode>>;
+	/** The names of the tools; `weather` by default. */
+	readonly tools?: string;
+	/** Texts as the model of the drawing takes them. */
+	readonly questions?: readonly string[];
+	/** Settings of the agent, such as Execute Once. */
+	readonly settings?: Partial<INode>;
+	readonly environment?: Partial<EnvironmentOptions>;
+}
+
+/** Finds the weather of a city. */
+export const finds: StubWork = (items) =>
+	items.map(({ json: { city } }, item) => ({
+		json: { degrees: String(city).length },
+		pairedItem: { item },
+	}));
+/** Asks these questions. */
+export const asks =
+	(...questions: readonly string[]): StubWork =>
+	() =>
+		questions.map((question) => ({ json: { question }, pairedItem: { item: 0 } }));
+const passes: StubWork = (items) =>
+	items.map(({ pairedItem: _link, ...each }, item) => ({ ...each, pairedItem: { item } }));
+
+/** Requests after which the model fails, which ends a loop that would never end. */
+const MAX_REQUESTS = 40;
+const resultsIn = (messages: readonly ChatMessage[]) =>
+	messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content));
+
+/**
+ * A model for drawings. It takes a question as a list of cities, such as `Rome, time:Oslo`: it calls a tool for each, all in
+ * one round, and answers with the question and the results. To `Hello` it answers at once, for `Endless` it calls again and
+ * again, and for `Fail` the service is down.
+ */
+export function modelForDrawings() {
+	let isDown: (question: string, request: number) => boolean;
+	beforeEach(() => {
+		isDown = (question) => question.startsWith('Fail');
+	});
+	const server = serverForEach((response, { body }, index) => {
+		const { messages } = body as { messages: ChatMessage[] };
+		const question = String(messages[0]!.content);
+		const found = resultsIn(messages);
+		if (index >= MAX_REQUESTS || isDown(question, index)) {
+			json(response, 503, { error: { message: 'down' } });
+			return;
+		}
+		const cities = question.startsWith('Hello') ? [] : question.split(', ');
+		const isCalling = question === 'Endless' || found.length < cities.length;
+		const tool_calls = cities.map((each, at) => {
+			const [city = '', name = 'weather'] = each.split(':').reverse();
+			const call = { name, arguments: JSON.stringify({ city }) };
+			return { id: `c${found.length + at}`, type: 'function', function: call };
+		});
+		const content = [`${question}:`, ...found].join(' ');
+		json(response, 200, {
+			choices: [
+				isCalling
+					? {
+							index: 0,
+							message: { content: null, tool_calls },
+							finish_reason: 'tool_calls',
+						}
+					: { index: 0, message: { content }, finish_reason: 'stop' },
+			],
+		});
+	});
+	return {
+		get requests() {
+			return server.requests.map(
+				({ body }) => (body as { messages: ChatMessage[] }).messages,
+			);
+		},
+		/** The tool results that the last request has. */
+		get told() {
+			return resultsIn(this.requests.at(-1)!);
+		},
+		failsIf: (isFailing: typeof isDown) => {
+			isDown = isFailing;
+		},
+		/** Draws and runs a workflow. */
+		run: async (drawing: Drawing) => await runDrawing(drawing, server.url),
+	};
+}
+
+async function runDrawing(drawing: Drawing, baseUrl: string) {
+	const { tools = 'weather', ways = '', questions = ['Rome'], nodes = {} } = drawing;
+	const { settings } = drawing;
+	const outputs = ['Answers', 'Stops', ...namesIn(tools)];
+	const usual = outputs.map((name, output) => `Agent:${output} > ${name}`).join('; ');
+	const wires = { ...readWays(`Start > Questions > Agent; ${usual}`), ...readWays(ways) };
+	const works: Drawing['nodes'] = {
+		...{ Start: { type: 'manualTrigger' }, Questions: asks(...questions) },
+		...nodes,
+	};
+	const agent = agentOf('Agent', tools, drawing);
+	const mentioned = Object.entries(wires).flatMap(([from, to]) => [
+		from,
+		...to.flat().map((each) => each.split('#')[0]!),
+	]);
+	const names = ['Start', 'Questions', 'Answers', 'Stops', 'Agent', ...Object.keys(nodes)];
+	const drawn = [...new Set([...names, ...mentioned])].map((name, index): INode => {
+		const position: [number, number] = [0, index * 120];
+		if (name === 'Agent') return { ...agent, ...settings, position };
+		const given = works[name] ?? {};
+		const its: Exclude<DrawnNode, StubWork> =
+			typeof given === 'function' ? { work: given } : given;
+		const { agent: own, ...more } = its;
+		if (own !== undefined) {
+			const { parameters = {}, ...rest } = more;
+			return {
+				...agentOf(name, own, { parameters: parameters }),
+				...rest,
+				position,
+			};
+		}
+		const type = more.type === undefined ? {} : { type: `n8n-nodes-base.${more.type}` };
+		return { ...stubNode(name, passes), ...more, ...type, position };
+	});
+	const result = await runWorkflow(drawn, wires, 'Start', {
+		credential: { baseUrl, apiKey: 'k' },
+		...drawing.environment,
+	});
+	return { ...result, ...seenIn(result) };
+}
+
+/** What a person sees of an execution. */
+function seenIn(result: RunResult) {
+	const { error, run } = result;
+	const { runData, metadata } = run.data.resultData;
+	const said = (items: readonly INodeExecutionData[] = []) =>
+		items.map(({ json: { output, error: failed } }) => String(failed ?? output));
+	return {
+		/** The error of the execution with its advice; empty if there is none. */
+		failure: error === undefined ? '' : `${error.message} ${error.description ?? ''}`,
+		/** What has arrived at a node, in all its runs. */
+		at: (node: string) => said(allItems(result, node)[0]),
+		answers: said(allItems(result, 'Answers')[0]),
+		runsOf: (node: string) => (runData[node] ?? []).length,
+		/** The tools whose results are missing, in the custom data of the execution. */
+		open: metadata?.['agent_video_open_calls'],
+	};
+}
+
+const namesIn = (list: string) => list.split(' ').filter(Boolean);
+
+function agentOf(
+	name: string,
+	tools: string,
+	{
+		parameters = {},
+		onError,
+		retryOnFail,
+	}: Pick<Drawing, 'parameters' | 'onError' | 'retryOnFail'>,
+): INode {
+	const tool = namesIn(tools).map((each) => ({
+		...{ name: each, description: `Tells the ${each}`, define: 'fields' },
+		parameters: { parameter: [{ name: 'city', type: 'string', required: true }] },
+	}));
+	return packageNode(name, 'functionCallingAgent', {
+		parameters: {
+			...{ prompt: '={{ $json.question }}', streaming: 'off', output: 'detailed' },
+			...(tool.length > 0 && { tools: { tool } }),
+			...parameters,
+		},
+		...(onError && { onError }),
+		...(retryOnFail !== undefined && { retryOnFail }),
+	});
+}
