@@ -446,6 +446,28 @@ const CONVERSATIONS: readonly [
 		BOTH_MODES,
 	],
 	[
+		'an item made from several answers begins a new conversation',
+		{
+			ways: 'Answers > All > Agent',
+			questions: ['Hello one', 'Hello two'],
+			nodes: {
+				weather: finds,
+				All: (items) =>
+					items.length < 2
+						? []
+						: [
+								{
+									json: { question: 'Hello again' },
+									pairedItem: items.map((_each, item) => ({ item })),
+								},
+							],
+			},
+			tools: '',
+		},
+		['Hello one:', 'Hello two:', 'Hello again:'],
+		[{}],
+	],
+	[
 		'a fork in the branch, of which both sides return, for two sources: the first counts',
 		{
 			ways: `${TWO_SOURCES}; weather > First, Late; First > Agent; Late > Agent`,
@@ -588,6 +610,25 @@ describe('a branch that ends without an item for a call fails the execution', ()
 			/^Tool ask returned no item for 1 call\b/,
 			'ask',
 			3,
+		],
+		[
+			'where a late item belongs to the first of two calls',
+			{
+				...{ ways: 'weather > Agent, Later; Later > Agent', questions: ['Rome, Nowhere'] },
+				nodes: { weather: findsSome, Later: TOLD },
+			},
+		],
+		[
+			'all at once, where items have no link',
+			{
+				...{ ways: BACK, questions: ['Rome, Athens'], ...ALL },
+				nodes: {
+					weather: (items) =>
+						[...items, ...items].slice(1).map(() => ({ json: { n: 1 } })),
+				},
+			},
+			/^Tool results came back without the link to their tool call \(from weather\).*One at a Time/,
+			'none',
 		],
 	])('%s', async (_name, drawing, message = NO_ITEM, open = 'weather', requests = 1) => {
 		const seen = await model.run({ ways: BACK, questions: ['Nowhere'], ...drawing });

@@ -427,43 +427,6 @@ describe('input', () => {
 });
 
 describe('output', () => {
-	test('in JSON mode the reply is parsed, and its text kept', async () => {
-		script = (response) => {
-			json(response, 200, {
-				choices: [
-					{
-						index: 0,
-						message: { content: '```json\n{"a":1}\n```' },
-						finish_reason: 'stop',
-					},
-				],
-			});
-		};
-		const parameters = { responseFormat: 'json' };
-		const { outputs } = await chat({ parameters });
-		expect(server.requests[0]!.body).toMatchObject({
-			response_format: { type: 'json_object' },
-		});
-		expect(outputs[0]![0]!.json).toStrictEqual({
-			output: '```json\n{"a":1}\n```',
-			json: { a: 1 },
-			finish_reason: 'stop',
-		});
-	});
-
-	test('a reply that is not JSON is an error that keeps the text', async () => {
-		script = (response) => {
-			json(response, 200, REPLY);
-		};
-		const { error } = await chat({
-			parameters: { responseFormat: 'json' },
-		});
-		expect(error).toMatchObject({
-			message: 'The reply is not valid JSON',
-		});
-		expect(error!.description).toContain('The service said: "Hello"');
-	});
-
 	test('a raw output is the unchanged body of the service', async () => {
 		const whole = {
 			id: 'c-1',
@@ -584,20 +547,6 @@ describe('many items', () => {
 		expect(status).toBe('canceled');
 		expect(server.requests).toHaveLength(1);
 	});
-});
-
-test('each item gets its own reply, in the order of the items', async () => {
-	script = (response, { body }) => {
-		const [{ content }] = (body as { messages: [{ content: string }] }).messages;
-		json(response, 200, {
-			choices: [{ index: 0, message: { content: `re ${content}` }, finish_reason: 'stop' }],
-		});
-	};
-	const items = Array.from({ length: 12 }, (_, index) => ({ chatInput: `q${index}` }));
-	const { outputs } = await chat({ items, parameters: { streaming: 'off' } });
-	expect(
-		outputs[0]!.map(({ json: { output }, pairedItem }) => [output, pairedItem]),
-	).toStrictEqual(items.map(({ chatInput }, item) => [`re ${chatInput}`, { item }]));
 });
 
 describe('bad input', () => {

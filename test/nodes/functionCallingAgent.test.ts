@@ -239,40 +239,6 @@ describe.each(['oneAtATime', 'allAtOnce'])('tool calls run %s', (runCalls) => {
 		]);
 		expect(server.requests).toHaveLength(6);
 	});
-
-	test('a forked branch that returns twice: the first return counts', async () => {
-		model = (messages) =>
-			isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'Done.';
-		const nodes = [
-			stubNode('Start', (items) => items),
-			packageNode(AGENT, 'functionCallingAgent', {
-				parameters: {
-					prompt: 'x',
-					tools: { tool: [tool('weather', 'city')] },
-					streaming: 'off',
-					options: { runCalls },
-				},
-			}),
-			stubNode('weather', weather),
-			stubNode('echo', (items) =>
-				items.map(({ json: j }, item) => ({ json: j, pairedItem: { item } })),
-			),
-			stubNode('Answers', (items) => items),
-		];
-		const result = await runWorkflow(
-			nodes,
-			{
-				[AGENT]: [['Answers'], [], ['weather']],
-				weather: [[AGENT, 'echo']],
-				echo: [[AGENT]],
-			},
-			AGENT,
-			{ credential: { baseUrl: server.url, apiKey: 'k' } },
-		);
-		expect(result.status).toBe('success');
-		expect(allItems(result, 'Answers')[0]).toHaveLength(1);
-		expect(server.requests).toHaveLength(2);
-	});
 });
 
 test('an invalid option whose error is led back from Answer fails, and asks nothing', async () => {
@@ -379,38 +345,6 @@ test.each([
 	expect(server.requests).toHaveLength(0);
 });
 
-test('a late result of one call is not applied to another', async () => {
-	model = () => [
-		call('c1', 'weather', { city: 'Rome' }),
-		call('c2', 'weather', { city: 'Oslo' }),
-	];
-	const result = await runWorkflow(
-		[
-			packageNode(AGENT, 'functionCallingAgent', {
-				parameters: {
-					prompt: 'x',
-					tools: { tool: [tool('weather', 'city')] },
-					streaming: 'off',
-				},
-			}),
-			// Nothing comes back for Oslo; the late item belongs to Rome.
-			stubNode('weather', (items) => [items.filter(({ json: j }) => j['city'] === 'Rome')]),
-			stubNode('echo', (items) =>
-				items.map((_item, item) => ({ json: { late: true }, pairedItem: { item } })),
-			),
-			stubNode('Answers', (items) => items),
-		],
-		{ [AGENT]: [['Answers'], [], ['weather']], weather: [[AGENT, 'echo']], echo: [[AGENT]] },
-		AGENT,
-		{ credential: { baseUrl: server.url, apiKey: 'k' } },
-	);
-	expect(result.error!.message).toMatch(
-		/^Tool weather returned no item for 1 call\. Retry sends/,
-	);
-	expect(server.requests).toHaveLength(1);
-	expect(allItems(result, 'Answers')[0] ?? []).toHaveLength(0);
-});
-
 describe('what a branch may return, one call at a time', () => {
 	const cases: [string, StubWork, string][] = [
 		[
@@ -450,25 +384,6 @@ test.each([
 		isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : 'Done.';
 	const { answers } = await run({ branches: { weather: () => [{ json: { error } }] } });
 	expect(answers[0]!.json['tool_calls']).toMatchObject([{ result: { error }, failed }]);
-});
-
-test('all at once: lost links are an error with a hint, results are never guessed', async () => {
-	model = (messages) =>
-		isFirstRound(messages)
-			? [call('c1', 'weather', { city: 'Rome' }), call('c2', 'weather', { city: 'Oslo' })]
-			: 'Done.';
-	const { status, error } = await run({
-		parameters: { options: { runCalls: 'allAtOnce' } },
-		branches: {
-			weather: (items) => [...items, ...items].slice(1).map(() => ({ json: { n: 1 } })),
-		},
-	});
-	expect(status).toBe('error');
-	expect(error).toMatchObject({
-		message: 'Tool results came back without the link to their tool call (from weather)',
-	});
-	expect(error!.description).toContain('set Run Tool Calls to One at a Time');
-	expect(server.requests).toHaveLength(1);
 });
 
 describe('invalid tool calls', () => {
@@ -695,38 +610,6 @@ describe('declaring tools', () => {
 			[{ type: 'function', function: { name: 'c' } }],
 		]);
 	});
-});
-
-test('items made from several answers begin new conversations', async () => {
-	model = (messages) => `${String(messages[0]!.content)}!`;
-	let rounds = 0;
-	const result = await runWorkflow(
-		[
-			packageNode(AGENT, 'functionCallingAgent', {
-				parameters: { prompt: '={{ $json.question }}', streaming: 'off' },
-			}),
-			stubNode('All', (items) => [
-				{ json: { question: 'Again' }, pairedItem: items.map((_each, item) => ({ item })) },
-			]),
-			stubNode('Once', (items) => {
-				rounds += 1;
-				return rounds > 1
-					? []
-					: items.map((each, item) => ({ ...each, pairedItem: { item } }));
-			}),
-		],
-		{ [AGENT]: [['All']], All: [['Once']], Once: [[AGENT]] },
-		AGENT,
-		{
-			items: [{ question: 'Rome' }, { question: 'Oslo' }],
-			credential: { baseUrl: server.url, apiKey: 'k' },
-		},
-	);
-	expect(allItems(result, AGENT)[0]!.map((item) => item.json['output'])).toStrictEqual([
-		'Rome!',
-		'Oslo!',
-		'Again!',
-	]);
 });
 
 test('late items have no effect, also without their link, and the run has a hint', async () => {

@@ -1,8 +1,9 @@
-/** The replies of test/fixtures/replies through the four chat nodes, in n8n's engine. */
+/** The replies of test/fixtures/replies through the four chat nodes, in n8n's engine: usually each through one, in turn. */
 import { runNode } from '../support/engine';
 import { askThrough, CHAT_NODE_NAMES } from '../support/fourNodes';
 import { RECORDED } from '../support/recordedReplies';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { thorough } from '../support/thorough';
 
 jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
 	virtual: true,
@@ -37,7 +38,10 @@ const ERRORS = {
 } as const;
 
 describe.each(CHAT_NODE_NAMES)('%s', (node) => {
-	test.each(RECORDED)('$file', async ({ file, type, text, expected }) => {
+	const turn = CHAT_NODE_NAMES.indexOf(node);
+	const own = RECORDED.filter((_each, index) => thorough(index % 4 === turn, true));
+
+	test.each(own)('$file', async ({ file, type, text, expected }) => {
 		answer = [type, text];
 		const { content, shown = content, calls = [], form } = expected;
 		const parameters = node === 'model' ? {} : { output: 'simple' };

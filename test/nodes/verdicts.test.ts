@@ -81,11 +81,8 @@ const fails = (form: Form, message: object, finish: unknown): Row => [
 ];
 
 const ROWS: readonly Row[] = [
-	...[null, '', ' \n'].flatMap((content) =>
-		['stop', 'length', 'content_filter', null].map((finish) =>
-			fails('nothing', { content }, finish),
-		),
-	),
+	...[null, '', ' \n'].map((content) => fails('nothing', { content }, 'stop')),
+	...['length', null].map((finish) => fails('nothing', { content: '' }, finish)),
 	fails('nothing', { content: '', reasoning_content: 'I think so' }, 'stop'),
 	fails('nothing', {}, 'stop'),
 	fails('nothing', { content: '<think>I think so</think>' }, 'stop'),
