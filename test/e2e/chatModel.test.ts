@@ -1,8 +1,7 @@
-// @seconds 30
-import axios from 'axios';
+// @seconds 20
 import type { INode } from 'n8n-workflow';
 
-import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
+import { failureOf, type Execution } from '../../lab/n8n/execution';
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { chatText, streamWebhook } from '../../lab/n8n/streamChat';
 import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
@@ -92,14 +91,14 @@ const chatModel = (parameters: object = {}) =>
 	node('Model', `${PACKAGE}.agentVideoChatModel`, 1, { parameters, credential: 'Scripted' });
 
 /** An AI Agent with the package's chat model, and Create Video and Chat Completion as its tools. */
-const agent = (path: string, version: number, responseMode: string) =>
+const agent = (path: string, responseMode: string) =>
 	withSubNodes(
 		workflow(path, [
 			node('Webhook', 'n8n-nodes-base.webhook', 2.1, {
 				parameters: { httpMethod: 'POST', path, responseMode },
 				webhookId: path,
 			}),
-			node('Agent', `${LANGCHAIN}.agent`, version, {
+			node('Agent', `${LANGCHAIN}.agent`, 3.1, {
 				parameters: {
 					promptType: 'define',
 					text: '={{ $json.body.question }}',
@@ -153,196 +152,104 @@ const CALLS = [
 const answers = (messages: readonly ChatMessage[]) =>
 	messages.some(({ role }) => role === 'tool') ? 'Your video is on its way.' : CALLS;
 
-describe.each([2.2, 3.1])(
-	'AI Agent %d with the chat model and two nodes of the package as tools',
-	(version) => {
-		const check = () => {
-			expect(requests).toHaveLength(2);
-			const [first, second] = requests as [ChatRequest, ChatRequest];
-			expect(first).toMatchObject({
-				app_code: 'demo-app',
-				model: 'chat-m1',
-				temperature: 0.2,
-				thinking: { type: 'enabled' },
-				reasoning_effort: 'high',
-				seed: 3,
-				messages: [
-					{ role: 'system', content: 'You make videos.' },
-					{ role: 'user', content: 'A lighthouse, please' },
-				],
+describe('AI Agent with the chat model and two nodes of the package as tools', () => {
+	const check = () => {
+		expect(requests).toHaveLength(2);
+		const [first, second] = requests as [ChatRequest, ChatRequest];
+		expect(first).toMatchObject({
+			app_code: 'demo-app',
+			model: 'chat-m1',
+			temperature: 0.2,
+			thinking: { type: 'enabled' },
+			reasoning_effort: 'high',
+			seed: 3,
+			messages: [
+				{ role: 'system', content: 'You make videos.' },
+				{ role: 'user', content: 'A lighthouse, please' },
+			],
+		});
+		expect(first.tools!.map(({ function: { name } }) => name).sort()).toStrictEqual([
+			'Ask_expert',
+			'Make_video',
+		]);
+		// Both calls with their reasoning unchanged, then one result for each.
+		expect(second.messages[2]).toStrictEqual({
+			role: 'assistant',
+			content: null,
+			reasoning_content: 'I need a tool.',
+			tool_calls: CALLS,
+		});
+		const results = second.messages.slice(3);
+		expect(results.map(({ role, tool_call_id: id }) => [role, id])).toStrictEqual([
+			['tool', 'c1'],
+			['tool', 'c2'],
+		]);
+		expect(results[0]!.content).toMatch(/task_id/);
+		expect(results[1]!.content).toMatch(/42/);
+		const { journal } = session.emulator;
+		expect(journal.of('/v1/videos/generations').map(({ body }) => body)).toMatchObject([
+			{ prompt: 'A lighthouse at dawn', aspect_ratio: '9:16' },
+		]);
+		expect(journal.of('/v1/chat/completions')).toHaveLength(1);
+	};
+
+	/** The answer of an agent that is published under this path. */
+	async function answerOf(path: string): Promise<string> {
+		const { client, n8n } = session;
+		await client.activate(await client.importWorkflow(agent(path, 'lastNode')));
+		const question = 'A lighthouse, please';
+		const url = `${n8n.url}/webhook/${path}`;
+		return (await postWebhook<{ output: string }>(url, { question })).data.output;
+	}
+
+	it(
+		'calls tools and answers',
+		async () => {
+			model = answers;
+			expect(await answerOf('agent')).toBe('Your video is on its way.');
+			check();
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'tells the model of calls that the agent cannot run, alone and beside others',
+		async () => {
+			const unknown = call('c0', 'no_such_tool', {});
+			model = (messages) => {
+				const results = messages.filter(({ role }) => role === 'tool');
+				if (results.length === 0) return [unknown];
+				return results.length === 1 ? [unknown, CALLS[1]!] : 'Done';
+			};
+			expect(await answerOf('agent-unknown')).toBe('Done');
+			expect(requests).toHaveLength(3);
+			const sent = requests[2]!.messages.filter(({ role }) => role === 'tool');
+			expect(sent.map(({ tool_call_id: id }) => id)).toStrictEqual(['c0', 'c2']);
+			expect(sent[0]!.content).toMatch(/Unknown tool \\"no_such_tool\\"/);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'streams the answer',
+		async () => {
+			model = answers;
+			const path = 'agent-stream';
+			const ref = await session.client.importWorkflow(agent(path, 'streaming'));
+			await session.client.activate(ref);
+			const lines = await streamWebhook(`${session.n8n.url}/webhook/${path}`, {
+				question: 'A lighthouse, please',
 			});
-			expect(first.tools!.map(({ function: { name } }) => name).sort()).toStrictEqual([
-				'Ask_expert',
-				'Make_video',
-			]);
-			// Both calls with their reasoning unchanged, then one result for each.
-			expect(second.messages[2]).toStrictEqual({
-				role: 'assistant',
-				content: null,
-				reasoning_content: 'I need a tool.',
-				tool_calls: CALLS,
-			});
-			const results = second.messages.slice(3);
-			expect(results.map(({ role, tool_call_id: id }) => [role, id])).toStrictEqual([
-				['tool', 'c1'],
-				['tool', 'c2'],
-			]);
-			expect(results[0]!.content).toMatch(/task_id/);
-			expect(results[1]!.content).toMatch(/42/);
-			const { journal } = session.emulator;
-			expect(journal.of('/v1/videos/generations').map(({ body }) => body)).toMatchObject([
-				{ prompt: 'A lighthouse at dawn', aspect_ratio: '9:16' },
-			]);
-			expect(journal.of('/v1/chat/completions')).toHaveLength(1);
-		};
-
-		/** The answer of an agent that is published under this path. */
-		async function answerOf(path: string): Promise<string> {
-			const { client, n8n } = session;
-			await client.activate(await client.importWorkflow(agent(path, version, 'lastNode')));
-			const question = 'A lighthouse, please';
-			const url = `${n8n.url}/webhook/${path}`;
-			return (await postWebhook<{ output: string }>(url, { question })).data.output;
-		}
-
-		it(
-			'calls tools and answers',
-			async () => {
-				model = answers;
-				const path = `agent-${version * 10}`;
-				expect(await answerOf(path)).toBe('Your video is on its way.');
-				check();
-			},
-			RUN_LIMIT_MS,
-		);
-
-		it(
-			'tells the model of calls that the agent cannot run, alone and beside others',
-			async () => {
-				const unknown = call('c0', 'no_such_tool', {});
-				model = (messages) => {
-					const results = messages.filter(({ role }) => role === 'tool');
-					if (results.length === 0) return [unknown];
-					return results.length === 1 ? [unknown, CALLS[1]!] : 'Done';
-				};
-				const path = `agent-unknown-${version * 10}`;
-				expect(await answerOf(path)).toBe('Done');
-				expect(requests).toHaveLength(3);
-				const sent = requests[2]!.messages.filter(({ role }) => role === 'tool');
-				expect(sent.map(({ tool_call_id: id }) => id)).toStrictEqual(['c0', 'c2']);
-				expect(sent[0]!.content).toMatch(/Unknown tool \\"no_such_tool\\"/);
-			},
-			RUN_LIMIT_MS,
-		);
-
-		it(
-			'streams the answer',
-			async () => {
-				model = answers;
-				const path = `agent-stream-${version * 10}`;
-				const ref = await session.client.importWorkflow(agent(path, version, 'streaming'));
-				await session.client.activate(ref);
-				const lines = await streamWebhook(`${session.n8n.url}/webhook/${path}`, {
-					question: 'A lighthouse, please',
-				});
-				expect(chatText(lines)).toContain('Your video is on its way.');
-				expect(lines.filter(({ type }) => type === 'item').length).toBeGreaterThan(3);
-				check();
-				const execution = await session.client.lastExecution(ref);
-				expect(tokensOf(execution)).toStrictEqual([TOKENS, TOKENS]);
-			},
-			RUN_LIMIT_MS,
-		);
-	},
-);
-
-it(
-	"sends files of the agent's item to the model as URLs",
-	async () => {
-		model = () => 'A cat.';
-		const { client } = session;
-		const ref = await client.importWorkflow(
-			withSubNodes(
-				workflow('Pictures', [
-					node('Start', 'n8n-nodes-base.manualTrigger', 1),
-					node('Text', 'n8n-nodes-base.set', 3.4, {
-						parameters: { mode: 'raw', jsonOutput: '{"text": "not really a cat"}' },
-					}),
-					node('File', 'n8n-nodes-base.convertToFile', 1.1, {
-						parameters: { operation: 'toText', sourceProperty: 'text' },
-					}),
-					node('Agent', `${LANGCHAIN}.agent`, 3.1, {
-						parameters: { promptType: 'define', text: 'What is it?' },
-					}),
-				]),
-				'Agent',
-				[
-					[
-						chatModel({
-							images: {
-								image: [
-									{
-										source: 'binary',
-										binaryProperty: '={{ Object.keys($binary) }}',
-									},
-								],
-							},
-						}),
-						'ai_languageModel',
-					],
-				],
-			),
-		);
-		const execution = await client.waitForExecution(await client.run(ref, 'Start'));
-		expect(failureOf(execution)).toBe('');
-		const { content } = requests[0]!.messages.at(-1) as { content: unknown };
-		const image = (content as readonly { image_url: { url: string } }[]).at(-1)!.image_url;
-		const file = await axios.get<string>(image.url, { proxy: false, responseType: 'text' });
-		expect(file.data).toBe('not really a cat');
-	},
-	RUN_LIMIT_MS,
-);
-
-it(
-	'works in a Basic LLM Chain with an output parser, and reports token usage',
-	async () => {
-		model = () => '```json\n{"output": {"city": "Rome", "people": 3}}\n```';
-		const { client } = session;
-		const ref = await client.importWorkflow(
-			withSubNodes(
-				workflow('Chain', [
-					node('Start', 'n8n-nodes-base.manualTrigger', 1),
-					node('Chain', `${LANGCHAIN}.chainLlm`, 1.9, {
-						parameters: {
-							promptType: 'define',
-							text: 'Where?',
-							hasOutputParser: true,
-						},
-					}),
-				]),
-				'Chain',
-				[
-					[chatModel(), 'ai_languageModel'],
-					[
-						node('Parser', `${LANGCHAIN}.outputParserStructured`, 1.3, {
-							parameters: {
-								schemaType: 'fromJson',
-								jsonSchemaExample: '{"city": "Oslo", "people": 2}',
-							},
-						}),
-						'ai_outputParser',
-					],
-				],
-			),
-		);
-		const execution = await client.waitForExecution(await client.run(ref, 'Start'));
-		const [item] = outputItems(execution, 'Chain');
-		expect(item!.json).toStrictEqual({ output: { city: 'Rome', people: 3 } });
-		expect(tokensOf(execution)).toStrictEqual([TOKENS]);
-		expect(JSON.stringify(execution)).not.toContain('demo-key');
-	},
-	RUN_LIMIT_MS,
-);
+			expect(chatText(lines)).toContain('Your video is on its way.');
+			expect(lines.filter(({ type }) => type === 'item').length).toBeGreaterThan(3);
+			check();
+			const execution = await session.client.lastExecution(ref);
+			expect(tokensOf(execution)).toStrictEqual([TOKENS, TOKENS]);
+			expect(JSON.stringify(execution)).not.toContain('demo-key');
+		},
+		RUN_LIMIT_MS,
+	);
+});
 
 /** An item with a picture for an agent or a chain, which asks with these parameters. */
 const withPicture = (name: string, asking: INode, model: INode) =>
@@ -435,7 +342,7 @@ it(
 			return [call('c1', 'Ask_expert', { prompt: `What is ${results} times 7?` })];
 		};
 		const { client, n8n } = session;
-		await client.activate(await client.importWorkflow(agent('same-ids', 3.1, 'lastNode')));
+		await client.activate(await client.importWorkflow(agent('same-ids', 'lastNode')));
 		const answer = await postWebhook<{ output: string }>(`${n8n.url}/webhook/same-ids`, {
 			question: 'Ask three times',
 		});

@@ -628,7 +628,6 @@ describe('a branch that ends without an item for a call fails the execution', ()
 				},
 			},
 			/^Tool results came back without the link to their tool call \(from weather\).*One at a Time/,
-			'none',
 		],
 	])('%s', async (_name, drawing, message = NO_ITEM, open = 'weather', requests = 1) => {
 		const seen = await model.run({ ways: BACK, questions: ['Nowhere'], ...drawing });
