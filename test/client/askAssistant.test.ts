@@ -4,7 +4,6 @@ import { setImmediate } from 'node:timers/promises';
 import { startEmulator } from '../../emulator/startEmulator';
 import { askAssistant } from '../../nodes/client/chat/sendChat';
 import type { CompleteOptions } from '../../nodes/client/chat/completeChat';
-import { toChatResult } from '../../nodes/client/chat/result';
 import { progressLine, toolProgressEvents } from '../../nodes/client/chat/toolCalls';
 import type { ToolProgressEvent } from '../../nodes/client/chat/types';
 import type { ServiceError } from '../../nodes/client/errors';
@@ -275,27 +274,4 @@ test('long arguments are truncated in a progress line', () => {
 	});
 	expect(line).toHaveLength('Running write: '.length + 121);
 	expect(line).toMatch(/x…$/);
-});
-
-test('calls and results of a non-streamed body are joined by id (spec 2.4)', () => {
-	const call = (id: string, name: string, args: string) => ({
-		id,
-		type: 'function' as const,
-		function: { name, arguments: args },
-	});
-	const message = {
-		content: 'Done',
-		tool_calls: [call('1', 'a', '{"n":1}'), call('2', 'b', 'odd'), call('3', 'c', '{}')],
-		tool_results: [
-			{ tool_call_id: '2', content: 'two' },
-			{ tool_call_id: '1', content: 'one' },
-		],
-	};
-	const completion = { choices: [{ index: 0, message, finish_reason: 'stop' }] };
-	const options = { details: true, taker: 'assistant' } as const;
-	expect(toChatResult(completion, options)['tool_calls']).toStrictEqual([
-		{ id: '1', name: 'a', arguments: { n: 1 }, result: 'one' },
-		{ id: '2', name: 'b', arguments: 'odd', result: 'two' },
-		{ id: '3', name: 'c', arguments: {} },
-	]);
 });

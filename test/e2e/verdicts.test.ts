@@ -1,7 +1,7 @@
-// @seconds 15
+// @seconds 10
 /**
  * The verdict on each form of a reply, streamed or not, where a person meets it: in a chat node, and with the chat model in
- * n8n's AI Agent and Basic LLM Chain. Conversations of each chat node with Retry On Fail.
+ * n8n's AI Agent and Basic LLM Chain.
  */
 import { outputItems } from '../../lab/n8n/execution';
 import { N8nClient } from '../../lab/n8n/N8nClient';
@@ -49,11 +49,6 @@ const REPLIES: Readonly<
 	cut: { message: { content: 'Half of it' }, finish_reason: 'length' },
 };
 
-/** Whether the next question that begins with `busy` fails. */
-let isBusy = false;
-const BUSY = 'busy';
-const TOO_MANY: typeof REPLIES = { [BUSY]: { status: 429, ...said('slow down') } };
-
 /**
  * What a person reads of each; the chat model shows text only, so that a reply that was cut is an error there. n8n's agents
  * and chains output nothing but the message of an error, so it has the words of the service.
@@ -86,16 +81,8 @@ beforeAll(async () => {
 		await startScriptedServer((response, { body }) => {
 			const { messages } = body as { messages: { content: unknown }[] };
 			const asked = String(messages.at(-1)!.content);
-			const [word = '', kind] = asked.split(' ');
-			const form = word === BUSY && !isBusy ? 'answer' : word;
-			isBusy &&= word !== BUSY;
-			const {
-				message,
-				status = 200,
-				finish_reason,
-				img_urls,
-				...envelope
-			} = { ...REPLIES, ...TOO_MANY }[form]!;
+			const [form = '', kind] = asked.split(' ');
+			const { message, status = 200, finish_reason, img_urls, ...envelope } = REPLIES[form]!;
 			const choice = { index: 0, finish_reason, img_urls };
 			const reply = message === undefined ? envelope : { choices: [{ ...choice, message }] };
 			const chunks =
@@ -134,21 +121,11 @@ const DETAILED = { output: 'detailed', options: { retries: 0 } };
 
 const NODES = {
 	'Chat Completion': [`${PACKAGE}.chatCompletion`, 1, { prompt: QUESTION, ...DETAILED }],
-	'Super Assistant': [
-		`${PACKAGE}.superAssistant`,
-		1,
-		{ appCode: 'a', session: 'new', message: QUESTION, ...DETAILED },
-	],
-	'Agent with Tools': [
-		`${PACKAGE}.functionCallingAgent`,
-		1,
-		{ prompt: QUESTION, toolSource: 'json', toolsJson: '={{ [] }}', ...DETAILED },
-	],
 	'AI Agent': [`${LANGCHAIN}.agent`, 3.1, { promptType: 'define', text: QUESTION }],
 	'Basic LLM Chain': [`${LANGCHAIN}.chainLlm`, 1.9, { promptType: 'define', text: QUESTION }],
 } as const;
 
-it.each(['Chat Completion', 'AI Agent', 'Basic LLM Chain'] as const)(
+it.each(Object.keys(NODES) as (keyof typeof NODES)[])(
 	'%s: every form has its verdict, as a body and as a stream',
 	async (name) => {
 		const [type, version, parameters] = NODES[name];
@@ -195,67 +172,6 @@ it.each(['Chat Completion', 'AI Agent', 'Basic LLM Chain'] as const)(
 		expect(seen).toStrictEqual(QUESTIONS.map(() => 'as expected'));
 		expect(new Set(server.requests.map(({ path }) => path))).toStrictEqual(
 			new Set(['/api/v3/chat/completions']),
-		);
-	},
-	RUN_LIMIT_MS,
-);
-
-/** What makes the items of a node one conversation. */
-const ONE_CONVERSATION = {
-	// With the retries of the client: without them the third question is answered before the second.
-	'Chat Completion': { memory: 'key', memoryKey: 'same', options: {} },
-	'Agent with Tools': { memory: 'key', memoryKey: 'same' },
-	'Super Assistant': { session: 'key', sessionKey: 'same' },
-} as const;
-
-it.each(Object.keys(ONE_CONVERSATION) as (keyof typeof ONE_CONVERSATION)[])(
-	'%s: a conversation has all of its questions with Retry On Fail, one by one in their order',
-	async (name) => {
-		const [type, version, parameters] = NODES[name];
-		const questions = ['answer first', `${BUSY} second`, 'answer third'];
-		const asking = {
-			...node('Answer', type, version, {
-				parameters: { ...parameters, ...ONE_CONVERSATION[name] },
-				credential: CREDENTIAL,
-			}),
-			...{ retryOnFail: true, waitBetweenTries: 10 },
-		};
-		const flow = drawn(
-			`${name} in order`,
-			[
-				node('Start', 'n8n-nodes-base.manualTrigger', 1),
-				node('Set', 'n8n-nodes-base.set', 3.4, {
-					parameters: { mode: 'raw', jsonOutput: JSON.stringify({ questions }) },
-				}),
-				node('Each', 'n8n-nodes-base.splitOut', 1, {
-					parameters: { fieldToSplitOut: 'questions' },
-				}),
-				asking,
-			],
-			{ Start: [['Set']], Set: [['Each']], Each: [['Answer']] },
-		);
-		const ref = await client.importWorkflow(flow);
-		const run = async () => {
-			server.requests.length = 0;
-			const execution = await client.waitForExecution(await client.run(ref, 'Start'));
-			expect(outputItems(execution, 'Answer')).toHaveLength(questions.length);
-			return server.requests.map(({ body }) =>
-				(body as { messages: { role: string; content: unknown }[] }).messages
-					.filter(({ role }) => role === 'user')
-					.map(({ content }) => content),
-			);
-		};
-		isBusy = true;
-		const asked = await run();
-		expect(asked).toHaveLength(questions.length + 1);
-		// An assistant remembers what it was sent; the others are sent what they remember.
-		const [first] = await run();
-		const remembered = name === 'Super Assistant' ? asked.flat() : first!.slice(0, -1);
-		const kept = [...new Set(remembered)];
-		// The questions of an agent are answered side by side: a memory has them in the order of their answers.
-		const inOrder = name === 'Agent with Tools' ? kept.sort() : kept;
-		expect(inOrder).toStrictEqual(
-			name === 'Agent with Tools' ? questions.toSorted() : questions,
 		);
 	},
 	RUN_LIMIT_MS,

@@ -54,7 +54,7 @@ const REFUSED: readonly [string, ways: string, RegExp, Drawing?][] = [
 	[
 		'a tool straight to the input, as after its node was deleted',
 		'Agent > Answers; Agent:2 > Agent',
-		/^Tool weather leads straight back to the input/,
+		/^Tool weather leads straight back to the input Connect its output to the nodes that run it/,
 	],
 	[
 		'Answer straight to the input',

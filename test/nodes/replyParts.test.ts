@@ -56,6 +56,18 @@ async function run(node: string, parameters: IDataObject) {
 	return { json: outputs.flat()[0]!.json, chunks };
 }
 
+test.each(['auto', 'off'])(
+	'the text of a list of parts is text, and its files are media, with Streaming set to %s',
+	async (streaming) => {
+		const { json: item } = await run('chatCompletion', {
+			prompt: 'Hi',
+			streaming,
+			output: 'detailed',
+		});
+		expect(item).toMatchObject({ output: 'A lake at dawn', media: MEDIA, session_id: 's-1' });
+	},
+);
+
 const NODES: readonly (readonly [string, IDataObject])[] = [
 	['chatCompletion', { prompt: 'Hi' }],
 	['functionCallingAgent', { prompt: 'Hi' }],
@@ -63,24 +75,6 @@ const NODES: readonly (readonly [string, IDataObject])[] = [
 ];
 
 describe.each(NODES)('%s', (node, parameters) => {
-	describe.each(['auto', 'off'])('with Streaming set to %s', (streaming) => {
-		test('gives the text of a list of parts as text, and its files as media', async () => {
-			const { json: item } = await run(node, {
-				...parameters,
-				streaming,
-				output: 'detailed',
-			});
-			expect(item).toMatchObject({ output: 'A lake at dawn', media: MEDIA });
-			expect(item['session_id']).toBe('s-1');
-		});
-
-		test('takes files without text for a reply', async () => {
-			content = [PICTURE];
-			const { json: item } = await run(node, { ...parameters, streaming });
-			expect(item).toMatchObject({ output: MEDIA[0]!.url, media: [MEDIA[0]] });
-		});
-	});
-
 	test.each<[string, readonly unknown[], object, string]>([
 		['links', ['<think>Hm</think>', PICTURE], {}, MEDIA[0]!.url],
 		['work', [], RUN, 'Done without an answer: look'],
