@@ -55,8 +55,8 @@ export const asks =
 const passes: StubWork = (items) =>
 	items.map(({ pairedItem: _link, ...each }, item) => ({ ...each, pairedItem: { item } }));
 
-/** Requests after which the model fails, which ends a loop that would never end. */
-const MAX_REQUESTS = 40;
+/** Runs of all nodes but the agents, which end a loop that would never end. */
+const MAX_RUNS = 400;
 const resultsIn = (messages: readonly ChatMessage[]) =>
 	messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content));
 
@@ -74,7 +74,7 @@ export function modelForDrawings() {
 		const { messages } = body as { messages: ChatMessage[] };
 		const question = String(messages[0]!.content);
 		const found = resultsIn(messages);
-		if (index >= MAX_REQUESTS || isDown(question, index)) {
+		if (isDown(question, index)) {
 			json(response, 503, { error: { message: 'down' } });
 			return;
 		}
@@ -126,6 +126,14 @@ async function runDrawing(drawing: Drawing, baseUrl: string) {
 		...{ Start: { type: 'manualTrigger' }, Questions: asks(...questions) },
 		...nodes,
 	};
+	let runs = 0;
+	const bounded =
+		(work: StubWork): StubWork =>
+		(items) => {
+			runs += 1;
+			if (runs > MAX_RUNS) throw new Error('The drawing does not end');
+			return work(items);
+		};
 	const agent = agentOf('Agent', tools, drawing);
 	const mentioned = Object.entries(wires).flatMap(([from, to]) => [
 		from,
@@ -138,17 +146,17 @@ async function runDrawing(drawing: Drawing, baseUrl: string) {
 		const given = works[name] ?? {};
 		const its: Exclude<DrawnNode, StubWork> =
 			typeof given === 'function' ? { work: given } : given;
-		const { agent: own, ...more } = its;
+		const { agent: own, work = passes, ...more } = its;
 		if (own !== undefined) {
 			const { parameters = {}, ...rest } = more;
 			return {
-				...agentOf(name, own, { parameters: parameters }),
+				...agentOf(name, own, { parameters }),
 				...rest,
 				position,
 			};
 		}
 		const type = more.type === undefined ? {} : { type: `n8n-nodes-base.${more.type}` };
-		return { ...stubNode(name, passes), ...more, ...type, position };
+		return { ...stubNode(name, bounded(work)), ...more, ...type, position };
 	});
 	const result = await runWorkflow(drawn, wires, 'Start', {
 		credential: { baseUrl, apiKey: 'k' },
