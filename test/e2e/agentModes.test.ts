@@ -2,7 +2,7 @@
 /** The loop of the agent in each way in which n8n runs a workflow. */
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import { startAgentSession, type AgentSession } from './support/agentSession';
-import { drawn, node } from './support/buildWorkflow';
+import { drawn, node, withSubNodes, workflow } from './support/buildWorkflow';
 import {
 	agentNode,
 	asks,
@@ -15,6 +15,8 @@ import {
 } from './support/drawAgent';
 import { call, results } from './support/scriptedModel';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+
+const LANGCHAIN = '@n8n/n8n-nodes-langchain';
 
 let agent: AgentSession;
 
@@ -35,10 +37,8 @@ const answersOf = (execution: Execution, name = 'Answers') =>
 	outputItems(execution, name).map(({ json }) => json['output']);
 
 /** Imports a workflow with an agent that another one calls with the questions. */
-async function importCalled(name: string) {
-	const trigger = node('Start', base('executeWorkflowTrigger'), 1.1, {
-		parameters: { inputSource: 'passthrough' },
-	});
+async function importCalled(name: string, parameters: object = { inputSource: 'passthrough' }) {
+	const trigger = node('Start', base('executeWorkflowTrigger'), 1.1, { parameters });
 	return await agent.client.importWorkflow(
 		drawn(name, [trigger, agentNode(LOOP), WEATHER, noOp('Answers')], {
 			Start: [['Agent']],
@@ -153,6 +153,53 @@ it(
 		const execution = await agent.runWorkflow(draw('Step behind', drawing), 'Answers');
 		expect(failureOf(execution)).toBe('');
 		expect(answersOf(execution)).toStrictEqual(['Rome: {"degrees":4}']);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'answers in a sub-workflow that is a tool of AI Agent',
+	async () => {
+		const { client, model } = agent;
+		model.replyWith((messages, tools) => {
+			const found = results(messages).map(({ content }) => content);
+			if (found.length > 0) return `Told: ${found.join()}`;
+			const isCaller = tools.some((each) => each.function.name === 'Ask');
+			return isCaller
+				? [call('c1', 'Ask', { question: 'Rome?' })]
+				: [call('c2', 'weather', { city: 'Rome' })];
+		});
+		const called = await importCalled('Asked', {
+			workflowInputs: { values: [{ name: 'question' }] },
+		});
+		await client.activate(called);
+		const ask = node('Ask', `${LANGCHAIN}.toolWorkflow`, 2.2, {
+			parameters: {
+				description: 'Answers questions about the weather',
+				workflowId: { __rl: true, mode: 'id', value: called.id },
+				workflowInputs: {
+					mappingMode: 'defineBelow',
+					value: { question: "={{ $fromAI('question', 'The question', 'string') }}" },
+					schema: [{ id: 'question', displayName: 'question', type: 'string' }],
+				},
+			},
+		});
+		const asking = node('AI Agent', `${LANGCHAIN}.agent`, 3.1, {
+			parameters: { promptType: 'define', text: 'How is the weather in Rome?' },
+		});
+		const chatModel = node('Chat Model', 'n8n-nodes-agent-video.agentVideoChatModel', 1, {
+			credential: 'Model',
+		});
+		const execution = await agent.runWorkflow(
+			withSubNodes(workflow('Asks', [start, asking]), 'AI Agent', [
+				[chatModel, 'ai_languageModel'],
+				[ask, 'ai_tool'],
+			]),
+		);
+		expect(failureOf(execution)).toBe('');
+		expect(answersOf(execution, 'AI Agent')[0]).toMatch(/^Told: .*degrees.*4/);
+		const last = await client.lastExecution(called);
+		expect(outputItems(last, 'weather')).toHaveLength(1);
 	},
 	RUN_LIMIT_MS,
 );

@@ -1,4 +1,4 @@
-// @seconds 10
+// @seconds 8
 import type { INode } from 'n8n-workflow';
 
 import { failureOf, outputItems } from '../../lab/n8n/execution';
@@ -96,25 +96,6 @@ it.each(TOOLS)(
 	RUN_LIMIT_MS,
 );
 
-it(
-	'Create Video as a tool, with its defaults, tells the model what became of the video',
-	async () => {
-		const tool = node('Create Video', 'n8n-nodes-agent-video.createVideoTool', 1, {
-			credential: 'Service',
-			parameters: { prompt: fromModel('prompt') },
-		});
-		const { execution, result } = await runAgent(
-			tool,
-			{ executionOrder: 'v1' },
-			{ prompt: 'A lake' },
-		);
-		expect(failureOf(execution)).toBe('');
-		const url = expect.stringContaining('.mp4') as string;
-		expect(JSON.parse(result)).toMatchObject([{ status: 'completed', video_url: url }]);
-	},
-	RUN_LIMIT_MS,
-);
-
 interface RpcRequest {
 	readonly id?: number;
 	readonly method?: string;
@@ -140,7 +121,6 @@ const MCP: Readonly<Record<string, (params: object) => object>> = {
 
 it.each([
 	['AI Agent 3.1', '@n8n/n8n-nodes-langchain.agent', 3.1],
-	['AI Agent 2.2', '@n8n/n8n-nodes-langchain.agent', 2.2],
 	['AI Agent 1.9', '@n8n/n8n-nodes-langchain.agent', 1.9],
 	['Agent with Tools', 'n8n-nodes-agent-video.functionCallingAgent', 1],
 ])(

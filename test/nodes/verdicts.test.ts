@@ -242,47 +242,56 @@ describe.each(['reply', 'assistant', 'agent'] as const)('%s', (node) => {
 	});
 });
 
-describe.each(CHAT_NODE_NAMES)('%s reads what was not asked for as what it is', (node) => {
-	const chunk = (delta: object, finish_reason: string | null = null) => ({
-		choices: [{ index: 0, delta, finish_reason }],
-	});
-	const CHUNKS = [chunk({ content: 'A' }), chunk({ content: 'll' }), chunk({}, 'stop')];
-	const BODY = { choices: [{ index: 0, message: { content: 'All' }, finish_reason: 'stop' }] };
-	const [first = '', second = '', last = ''] = CHUNKS.map((each) => eventsOf([each]));
-	test.each<[string, string, string]>([
-		['a stream declared as JSON', JSON_TYPE, eventsOf([...CHUNKS, '[DONE]'])],
-		['JSON declared as a stream', STREAM_TYPE, JSON.stringify(BODY)],
-		['JSON over many lines declared as a stream', STREAM_TYPE, JSON.stringify(BODY, null, 2)],
-		[
-			'words that keep the connection alive',
-			STREAM_TYPE,
-			`data: heartbeat\n\n${first}data: ping\n\n${second}${last}`,
-		],
-		['a byte order mark before a stream', STREAM_TYPE, `\uFEFF${first}${second}${last}`],
-	])('%s', async (_name, type, text) => {
-		for (const stream of [true, false]) {
-			answer = [type, text];
-			const { json, error } = await askThrough(node, stream, server.url);
-			expect(error).toBe('');
-			expect(textOf(json)).toBe('All');
-		}
-	});
+describe.each(['reply', 'model'] as const)(
+	'%s reads what was not asked for as what it is',
+	(node) => {
+		const chunk = (delta: object, finish_reason: string | null = null) => ({
+			choices: [{ index: 0, delta, finish_reason }],
+		});
+		const CHUNKS = [chunk({ content: 'A' }), chunk({ content: 'll' }), chunk({}, 'stop')];
+		const BODY = {
+			choices: [{ index: 0, message: { content: 'All' }, finish_reason: 'stop' }],
+		};
+		const [first = '', second = '', last = ''] = CHUNKS.map((each) => eventsOf([each]));
+		test.each<[string, string, string]>([
+			['a stream declared as JSON', JSON_TYPE, eventsOf([...CHUNKS, '[DONE]'])],
+			['JSON declared as a stream', STREAM_TYPE, JSON.stringify(BODY)],
+			[
+				'JSON over many lines declared as a stream',
+				STREAM_TYPE,
+				JSON.stringify(BODY, null, 2),
+			],
+			[
+				'words that keep the connection alive',
+				STREAM_TYPE,
+				`data: heartbeat\n\n${first}data: ping\n\n${second}${last}`,
+			],
+			['a byte order mark before a stream', STREAM_TYPE, `\uFEFF${first}${second}${last}`],
+		])('%s', async (_name, type, text) => {
+			for (const stream of [true, false]) {
+				answer = [type, text];
+				const { json, error } = await askThrough(node, stream, server.url);
+				expect(error).toBe('');
+				expect(textOf(json)).toBe('All');
+			}
+		});
 
-	test.each(['', 'null'])('the finish reason "%s" does not end a stream', async (reason) => {
-		answer = [STREAM_TYPE, eventsOf([chunk({ content: 'A' }, reason)])];
-		const { error } = await askThrough(node, true, server.url);
-		expect(error).toContain('The stream ended before the reply was complete');
-	});
+		test.each(['', 'null'])('the finish reason "%s" does not end a stream', async (reason) => {
+			answer = [STREAM_TYPE, eventsOf([chunk({ content: 'A' }, reason)])];
+			const { error } = await askThrough(node, true, server.url);
+			expect(error).toContain('The stream ended before the reply was complete');
+		});
 
-	test('such a word does not end a stream that has not ended', async () => {
-		answer = [STREAM_TYPE, `${first}data: heartbeat\n\n`];
-		const { error } = await askThrough(node, true, server.url);
-		expect(error).toContain('The stream ended before the reply was complete');
-	});
+		test('such a word does not end a stream that has not ended', async () => {
+			answer = [STREAM_TYPE, `${first}data: heartbeat\n\n`];
+			const { error } = await askThrough(node, true, server.url);
+			expect(error).toContain('The stream ended before the reply was complete');
+		});
 
-	test('a chunk that was damaged is none', async () => {
-		answer = [STREAM_TYPE, `${first}data: "content":"l"}}]}\n\n${last}`];
-		const { error } = await askThrough(node, true, server.url);
-		expect(error).toContain('The stream contains invalid JSON');
-	});
-});
+		test('a chunk that was damaged is none', async () => {
+			answer = [STREAM_TYPE, `${first}data: "content":"l"}}]}\n\n${last}`];
+			const { error } = await askThrough(node, true, server.url);
+			expect(error).toContain('The stream contains invalid JSON');
+		});
+	},
+);

@@ -28,9 +28,8 @@ export interface AgentSession extends Session {
 
 interface AgentRun {
 	readonly execution: Execution;
-	/** Items on the outputs Answer and Stopped. */
+	/** Items on the output Answer. */
 	readonly answers: readonly Json[];
-	readonly stops: readonly Json[];
 }
 
 /** Requests after which the model ends a loop that would never end. */
@@ -50,8 +49,8 @@ export async function startAgentSession(): Promise<AgentSession> {
 			// n8n takes names of up to 128 characters.
 			const name = expect.getState().currentTestName!.slice(0, 128);
 			const execution = await agent.runWorkflow(draw(name, drawing));
-			const jsonOf = (node: string) => outputItems(execution, node).map(({ json }) => json);
-			return { execution, answers: jsonOf('Answers'), stops: jsonOf('Stops') };
+			const answers = outputItems(execution, 'Answers').map(({ json }) => json);
+			return { execution, answers };
 		},
 		runWorkflow: async (workflow, destination) => {
 			const ref = await client.importWorkflow(workflow);

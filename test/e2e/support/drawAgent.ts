@@ -50,9 +50,6 @@ export interface Drawing {
 	readonly questions?: readonly string[];
 	readonly parameters?: object;
 	readonly credential?: string;
-	readonly retryOnFail?: boolean;
-	/** Settings of the agent node, such as `onError` and `alwaysOutputData`. */
-	readonly nodeSettings?: Partial<INode>;
 	/** Default: v1. */
 	readonly executionOrder?: 'v0' | 'v1';
 	/** JSON of the items of pinned nodes. */
@@ -64,13 +61,8 @@ export const agentNode = ({
 	tools,
 	parameters = {},
 	credential = 'Model',
-	retryOnFail,
-	nodeSettings = {},
-}: Pick<
-	Drawing,
-	'tools' | 'parameters' | 'credential' | 'retryOnFail' | 'nodeSettings'
->): INode => ({
-	...node('Agent', AGENT, 1, {
+}: Pick<Drawing, 'tools' | 'parameters' | 'credential'>): INode =>
+	node('Agent', AGENT, 1, {
 		parameters: {
 			prompt: '={{ $json.question }}',
 			// Without tools: by an expression that declares none, so that it only answers.
@@ -82,10 +74,7 @@ export const agentNode = ({
 			...parameters,
 		},
 		credential,
-	}),
-	...(retryOnFail === true ? { retryOnFail, waitBetweenTries: 10 } : {}),
-	...nodeSettings,
-});
+	});
 
 /** Builds the workflow: Questions, then the agent with its branches, then a node at Answer and one at Stopped. */
 export function draw(name: string, drawing: Drawing): Workflow & { readonly pinData: object } {
