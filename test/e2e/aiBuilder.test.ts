@@ -1,4 +1,4 @@
-// @seconds 170
+// @seconds 100
 /**
  * What an AI that builds workflows sees of the nodes, through n8n's own MCP server: it finds them by the words of a request, reads
  * their type definitions, and runs the workflow that stands in each of them, and those that it writes itself.
@@ -19,7 +19,7 @@ import { CREATIONS, POLLS, until } from './support/ledger';
 import { startMailbox, type Mailbox } from './support/mailbox';
 import { connectMcp, type McpClient } from './support/mcpClient';
 import { missingFields, type OutputSchema } from '../support/outputSchema';
-import { REQUESTED } from './support/requestedWorkflows';
+import { OTHER_FIELDS, REQUESTED } from './support/requestedWorkflows';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 
 let session: Session;
@@ -270,6 +270,10 @@ test.each(REQUESTED)(
 	},
 	RUN_LIMIT_MS,
 );
+
+test('a workflow with other fields is valid', async () => {
+	await create(OTHER_FIELDS, 'Other fields');
+});
 
 test.each(Object.keys(ITEMS))(
 	'%s: the first workflow in its type definition is valid and runs',

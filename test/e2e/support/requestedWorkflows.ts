@@ -449,3 +449,37 @@ const video = tool({
 		items: { Tell: [[{ output: ANY_TEXT, tokens: expect.any(Number) as number }]] },
 	},
 ];
+
+/** A workflow with fields that those above have not; it is not run. */
+export const OTHER_FIELDS = [
+	START,
+	video(
+		'reel',
+		'Create Reel',
+		`{
+			model: { __rl: true, mode: 'list', value: 'video-m1' }, prompt: 'Street food at night',
+			aspectRatio: '9:16', duration: 10, size: '1080P', generateAudio: false,
+			waitUntilFinished: true, download: true,
+			options: { dryRun: true, pricePerSecond: 0.1, maximumVideos: 2, limitPeriod: 'day', takeWhatFits: true }
+		}`,
+		VIDEO,
+	),
+	chat(
+		'solve',
+		'Solve',
+		`{
+			prompt: 'What has hands and cannot clap?', streaming: 'off', output: 'detailed',
+			memory: 'key', memoryKey: 'customer-42',
+			options: { thinking: 'enabled', timeout: 600, concurrency: 1, fallbacks: 'chat-m1' }
+		}`,
+	),
+	chat(
+		'scenes',
+		'Scenes',
+		`{
+			prompt: 'Write a story in three scenes', responseFormat: 'schema',
+			defineSchema: 'example', jsonExample: '{ "scenes": ["A kite rises"] }'
+		}`,
+	),
+	wire('.add(start).to(reel).to(solve).to(scenes)'),
+].join('\n');
