@@ -1,4 +1,4 @@
-// @seconds 35
+// @seconds 30
 /**
  * Agent Video Chat Model in each of n8n's own agents and text nodes, in a version of each implementation: the same scripted
  * service gives the same result as with n8n's own OpenAI Chat Model, for a plain model, one that thinks, and one that puts
