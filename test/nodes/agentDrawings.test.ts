@@ -225,7 +225,7 @@ const REFUSED: readonly [string, ways: string, RegExp, Drawing?][] = [
 ];
 
 test.each(REFUSED)(
-	'refuses before the first request: %s',
+	'rejects before the first request: %s',
 	async (_name, ways, message, more = {}) => {
 		const { failure, answers } = await model.run({ ways, ...more });
 		expect([failure, answers]).toStrictEqual([like(message), []]);
