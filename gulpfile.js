@@ -64,7 +64,7 @@ async function bundle() {
 		minifySyntax: true,
 		minifyWhitespace: true,
 		// The position in a stack trace is near the code that it names.
-		lineLimit: 4_000,
+		lineLimit: 8_000,
 		legalComments: 'inline',
 	});
 	const notices = thirdPartyNotices(Object.keys(metafile.inputs));

@@ -95,7 +95,7 @@ export function taskOfOther<T>(
 	return new ServiceError(
 		'protocol',
 		message,
-		`Look at the rows of both in the data table ${TASK_TABLE.name}: in that with the status "sent", enter the task_id of its own video, or delete it if there is none. The cause may be a proxy that answers from its cache, or a service that counts from 1 again`,
+		`Look at the rows of both in the data table ${TASK_TABLE.name}: in that with the status "sent", enter the task_id of its own video, or delete it if there is none. The cause may be a proxy that answers from its cache`,
 		{ outcomeUnknown: true },
 	);
 }
