@@ -18,7 +18,7 @@ import { openPaidCalls, type PaidCalls } from '../shared/durable/paidCalls';
 import { stateOf } from '../shared/durable/states';
 import { readModelCodes } from '../shared/run/credential';
 import { executionOf } from '../shared/engine/context';
-import { isToolRun, isTriedAgain } from '../shared/engine/runs';
+import { ignoreAlwaysOutputData, isToolRun, isTriedAgain } from '../shared/engine/runs';
 import { isFollowed, workflowOf } from '../shared/engine/workflow';
 import { mapItems } from '../shared/run/mapItems';
 import { openedRun } from '../shared/run/run';
@@ -52,7 +52,10 @@ type CreatedVideo = CreatedTask & {
 export async function createVideos(
 	context: IExecuteFunctions,
 ): Promise<INodeExecutionData[][] | null> {
-	if (isPutOff(context)) return null;
+	if (isPutOff(context)) {
+		ignoreAlwaysOutputData(context);
+		return null;
+	}
 	const stops = !context.continueOnFail() && !isToolRun(context);
 	const leaves = !isTriedAgain(context) && canLeave(context);
 	const loss = { advice: Object.values(ADVICE), canLeave: leaves };
@@ -93,7 +96,7 @@ async function createTasks(
 	/** The items whose video was not created. */
 	const failed = new Map<number, Delivered>();
 	/** Why nothing more is sent. What costs nothing comes out all the same. */
-	let stop: unknown;
+	let stop: unknown = stops && 'value' in opened ? opened.value.refusal : undefined;
 	const readOptions = () => ({
 		...readBatching(context),
 		describeCompleted,
@@ -162,7 +165,7 @@ const CREATIONS: CallKind<CreatedVideo> = {
 	toRow: ({ task_id, model, ...others }) => ({
 		task_id,
 		status: 'open',
-		model,
+		...(model && { model }),
 		details: JSON.stringify(others),
 	}),
 	toResult(row) {

@@ -4,11 +4,10 @@ import { readResult } from '../client/concurrency';
 import { isCanceled } from '../client/errors';
 import { shown } from '../client/values';
 import { readBatching } from '../shared/form/callOptions';
-import { form } from '../shared/form/form';
 import { isToolRun } from '../shared/engine/runs';
 import { errorLine } from '../shared/run/nodeErrors';
 import { deliver } from '../shared/wait/deliver';
-import { maximumWaitField, poll, withProgress } from '../shared/wait/poll';
+import { poll, withProgress } from '../shared/wait/poll';
 import type { Delivered } from '../shared/wait/record';
 import type { PlannedVideo } from './plan';
 import { createVideoForm } from './properties';
@@ -17,8 +16,6 @@ import { createVideoForm } from './properties';
 export const ADVICE = {
 	toGoOn: 'To go on without them, set On Error to Continue and retry with the currently saved workflow',
 } as const;
-
-const { maximumWait } = form({ maximumWait: maximumWaitField }, 'options.').fields;
 
 /** Whether the node waits for the videos: one value for all items. Where it is invalid, each item has that error. */
 export function readWaits(context: IExecuteFunctions): boolean {
@@ -53,10 +50,9 @@ export async function waitForCreated(
 	if (taskIds.every((taskId) => taskId === '')) return created;
 	const isTool = isToolRun(context);
 	return await withProgress(context, async (progress) => {
-		const options = {
-			...readBatching(context),
-			maximumWait: maximumWait.read(context, 0),
-		};
+		// Of several values the longest: no video ends before its own.
+		const waits = [...planned.values()].map(({ options }) => options.maximumWait);
+		const options = { ...readBatching(context), maximumWait: Math.max(...waits) };
 		const polled = await poll(context, taskIds, progress, 'inPlace', options);
 		if (isTool && polled.error !== undefined && !isCanceled(polled.error)) {
 			const error_message = errorLine(polled.error as Error);

@@ -131,6 +131,15 @@ describe('the same key with other values', () => {
 		]);
 	});
 
+	test('names the item that has the other values', async () => {
+		await create([{ id: 3, prompt: 'A wedding' }], KEYED);
+		const items = [1, 2, 3, 4].map((id) => ({ id, prompt: 'A sofa' }));
+		const { error } = await create(items, KEYED);
+		expect(error!.message).toMatch(/^Idempotency Key 3 was used for the prompt "A wedding"/);
+		expect((error as Error & { context: object }).context).toMatchObject({ itemIndex: 2 });
+		expect(tasks).toStrictEqual(['A wedding']);
+	});
+
 	test('fails within one run, too', async () => {
 		const { error } = await create(
 			[

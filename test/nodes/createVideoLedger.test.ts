@@ -550,6 +550,16 @@ describe('a retry after a kill', () => {
 		},
 	);
 
+	test('keeps the model that was sent where the service names none', async () => {
+		const unnamed = (response: ServerResponse) => {
+			json(response, 200, { task_id: 'task-a', status: 'queued' });
+		};
+		answers = { a: [unnamed] };
+		await run(['a'], KEYED);
+		const { outputs } = await run(['a'], KEYED, later('12'));
+		expect(outputs[0]).toMatchObject([{ json: { task_id: 'task-a', model: 'video-m1' } }]);
+	});
+
 	test('another execution with the same items creates its own', async () => {
 		await run(['a']);
 		await run(['a'], {}, later('12'));
@@ -690,6 +700,14 @@ describe('a ledger that cannot be used', () => {
 			},
 		],
 	];
+
+	test('Maximum Videos of an execution names Task Ledger', async () => {
+		CASES[1]![1]();
+		const { error } = await run(['a'], { maximumVideos: 5 });
+		expect(error!.message).toMatch(/^Task Ledger cannot be kept: .*other columns/);
+		expect(sent()).toStrictEqual([]);
+		expect((await run(['a'], { maximumVideos: 5, taskLedger: false })).status).toBe('success');
+	});
 
 	test.each(CASES)('%s: creates all, and says so once', async (_name, prepare) => {
 		prepare();

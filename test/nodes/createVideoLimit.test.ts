@@ -398,6 +398,12 @@ describe('Take What Fits', () => {
 		},
 	);
 
+	test('is tried by a dry run', async () => {
+		const { status, outputs } = await create(['a', 'b', 'c'], { ...options, dryRun: true });
+		expect(status).toBe('success');
+		expect(outputs[0]).toHaveLength(3);
+	});
+
 	test('takes a cheaper item after one that does not fit', async () => {
 		const { outputs } = await create(['a', 'bb', 'c'], {
 			maximumCost: 11,

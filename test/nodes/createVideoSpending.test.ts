@@ -315,6 +315,20 @@ describe('Maximum Videos', () => {
 		expect(sent()).toStrictEqual(['p1', 'p2']);
 	});
 
+	test('dry runs take no place beside videos that are sent in groups', async () => {
+		const dry = [true, true, false, false, false, false].map((isDry) => ({
+			isDry,
+			prompt: 'p',
+		}));
+		const { status } = await create(dry, {
+			maximumVideos: 4,
+			dryRun: '={{ $json.isDry }}',
+			concurrency: 1,
+		});
+		expect(status).toBe('success');
+		expect(sent()).toHaveLength(4);
+	});
+
 	test('an invalid item keeps its own error, and takes no place', async () => {
 		const given = [...items(2), { prompt: ' ' }];
 		const { outputs } = await create(

@@ -357,6 +357,15 @@ test.each([
 	expect(server.requests).toHaveLength(0);
 });
 
+test('a Maximum Wait that is wrong in one item fails this one only', async () => {
+	const { outputs } = await run(['a', 'b'], {
+		parameters: parametersOf({ maximumWait: '={{ $itemIndex * 5 }}' }),
+		onError: 'continueErrorOutput',
+	});
+	expect(filesOf(outputs[0])).toStrictEqual(['task-b.mp4']);
+	expect(errorsOf(outputs[1])).toStrictEqual([expect.stringMatching(/^Maximum Wait is 0/)]);
+});
+
 test('a video over the time fails with its task_id, and the remedy', async () => {
 	await withFakeTimers(async ({ passedMs }) => {
 		answers[`${POLL} task-a`] = Array<(response: ServerResponse) => void>(99).fill(

@@ -5,7 +5,7 @@ import type { PaidCall, CallKind } from './call';
 import { TASK_TABLE } from './taskTable';
 
 /** The option for which calls need the ledger. */
-type NeededFor = 'Idempotency Key' | 'Limit Period';
+type NeededFor = 'Idempotency Key' | 'Limit Period' | 'Task Ledger';
 
 const rowOf = ({ id }: Row) => `row ${String(id)} of the data table ${TASK_TABLE.name}`;
 

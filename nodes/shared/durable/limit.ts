@@ -20,7 +20,7 @@ export interface Limit {
 	readonly excessOf: (spent: Spent, items: readonly number[]) => InputError | undefined;
 	/** Whether the items that fit are sent, where not all of them do. */
 	readonly takesWhatFits: boolean;
-	/** The items that are only checked. */
+	/** The items that are only checked, before anything is sent. */
 	readonly dryRuns: readonly number[];
 }
 
@@ -100,7 +100,11 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 	 * @returns The items that fit.
 	 * @throws InputError where they do not fit, unless the limit takes what fits.
 	 */
-	function fittingOf(items: readonly number[], own: ReadonlySet<unknown>): readonly number[] {
+	function fittingOf(
+		items: readonly number[],
+		own: ReadonlySet<unknown>,
+		dryRuns: readonly number[] = [],
+	): readonly number[] {
 		const spent = spentBut(own);
 		limit.verify(spent);
 		const fits = (some: readonly number[]) => limit.excessOf(spent, some) === undefined;
@@ -111,7 +115,7 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 					[],
 				)
 			: items;
-		const excess = limit.excessOf(spent, limit.dryRuns) ?? limit.excessOf(spent, fitting);
+		const excess = limit.excessOf(spent, dryRuns) ?? limit.excessOf(spent, fitting);
 		if (excess !== undefined) throw excess;
 		return fitting;
 	}
@@ -122,7 +126,8 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 		if (!isKept) return;
 		await readAll().catch((error: unknown) => {
 			const isNone = error instanceof TableError && error.reason === 'unsupported';
-			if (!isNone || isOfPeriod) throw notKept('Limit Period', error);
+			if (!isNone || isOfPeriod)
+				throw notKept(isOfPeriod ? 'Limit Period' : 'Task Ledger', error);
 			isKept = false;
 		});
 	}
@@ -151,7 +156,7 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 		async within(items: readonly number[]): Promise<readonly number[]> {
 			return await runExclusive(mutexKey, async () => {
 				await recount();
-				return fittingOf(items, new Set());
+				return fittingOf(items, new Set(), limit.takesWhatFits ? [] : limit.dryRuns);
 			});
 		},
 		/**

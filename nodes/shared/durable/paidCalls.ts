@@ -67,7 +67,9 @@ export async function openPaidCalls<T extends object>(
 			if (hasKeys || isCanceled(error)) throw error;
 			run.tell(error);
 		});
-	const refusal = context.continueOnFail() ? undefined : [...known.values()].find(isRefusal);
+	const refusal = context.continueOnFail()
+		? undefined
+		: [...known.values()].find(isRefusal)?.error;
 	// Of those with one key the first has the claim.
 	const own = unknown().filter((call) => call.key === '' || claims.has(call));
 	const toSend = new Map(own.map((call) => [call.index, call]));
@@ -193,6 +195,8 @@ export async function openPaidCalls<T extends object>(
 	}
 
 	return {
+		/** Why no item may be sent that is not known, if so. */
+		refusal,
 		/** Whether the outcome of an item is known without sending anything. */
 		isKnown: (index: number) => known.has(index),
 		/**
@@ -209,7 +213,7 @@ export async function openPaidCalls<T extends object>(
 		): Promise<Paid<T> | undefined> {
 			const found = known.get(index);
 			if (found !== undefined) return valueOf(found);
-			if (refusal !== undefined) throw refusal.error;
+			if (refusal !== undefined) throw refusal;
 			if (leftOut.has(index)) return undefined;
 			const { key } = asked.find((each) => each.index === index)!;
 			const call = toSend.get(index);

@@ -115,7 +115,8 @@ export function failForLost(
 	const refusal = refusals.find((each) => !isAbout('request', each)) ?? refusals[0];
 	const only = videos.length === 1 ? delivered.find(({ error }) => error)?.error : undefined;
 	const note = only ? '' : describeVideos(videos);
-	const item = placeOfItem(context, lost[0]!).item;
+	const failed = lost.find((index) => delivered[index]!.error !== undefined);
+	const item = placeOfItem(context, failed ?? lost[0]!).item;
 	const hasOthers = delivered.some(({ ending }) => ending !== 'failed' && ending !== 'unsent');
 	// Where nothing else has gone on, its own error says more.
 	const own = only ?? (hasOthers ? undefined : refusal);
