@@ -5,6 +5,7 @@ import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
+	allItems,
 	packageNode,
 	runNode,
 	runWorkflow,
@@ -355,6 +356,36 @@ test.each([
 	const { error } = await run(['a', 'b'], { parameters: parametersOf(options) });
 	expect(error!.message).toContain(label);
 	expect(server.requests).toHaveLength(0);
+});
+
+test('Always Output Data sends no empty item where the run of what is left is put off', async () => {
+	answers = { [`${POLL} task-b`]: [sendJson({ task_id: 'task-b', ...MODERATED })] };
+	const pass = (items: INodeExecutionData[]) => items;
+	const parameters = parametersOf();
+	const nodes = [
+		stubNode('Start', pass),
+		{ ...packageNode('Create', 'createVideo', { parameters }), alwaysOutputData: true },
+		...['Side', 'Next', 'Merge'].map((name) => stubNode(name, pass)),
+		stubNode('Never', () => []),
+	];
+	const wires = {
+		Start: [['Never', 'Side', 'Create']],
+		Side: [['Merge']],
+		Never: [['Merge#1']],
+		Create: [['Next']],
+	};
+	const result = await runWorkflow(nodes, wires, 'Start', {
+		credential: { baseUrl: server.url, apiKey: 'k-secret' },
+		items: [{ prompt: 'a' }, { prompt: 'b' }],
+		tables,
+	});
+	expect(result.status).toBe('error');
+	expect(
+		allItems(result, 'Next')
+			.flat()
+			.map(({ json: { task_id } }) => task_id),
+	).toStrictEqual(['task-a']);
+	expect(allItems(result, 'Merge').flat()).toHaveLength(2);
 });
 
 test('a Maximum Wait that is wrong in one item fails this one only', async () => {
