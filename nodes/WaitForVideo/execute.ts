@@ -30,7 +30,7 @@ import { runForm, waitForm } from './properties';
 
 /** What can be done in this node. */
 const TO_GO_ON =
-	'To go on without them, connect the output Failed (see On Failed Videos) and retry with the currently saved workflow, free of charge';
+	'To go on without them, connect the output Failed and retry with the currently saved workflow, free of charge';
 
 /**
  * One run of Wait for Video: all polls of its tasks, or in suspend mode one step of them. Failed videos that fail the node

@@ -22,8 +22,8 @@ const WORST = [
 	'1 MB of <script in a 502',
 	'30 MB in an error message',
 	'JSON of two million levels',
-	'ten thousand pieces of a tool call in one event',
-	'one megabyte of tool arguments that are no JSON',
+	'ten thousand tool calls at once',
+	'tool arguments of a hundred thousand levels',
 	'endless lines of an event',
 	'gzip of 400 MB',
 ];

@@ -29,7 +29,7 @@ export function notKept(option: NeededFor, error: unknown, hasSent = false): Err
 	if (error instanceof InputError || isCanceled(error)) return error as Error;
 	const problem = `cannot be kept: ${(error as Error).message}`;
 	const hint = hasSent
-		? 'This item was not sent, others of this run were. Make the data table available, then retry this execution, which knows their tasks'
+		? 'This item was not sent, others were. Make the data table available, then retry this execution'
 		: `Nothing was sent. Make the data table available, or go on without ${option}`;
 	return movedError(error) ?? new InputError(option, problem, hint);
 }
@@ -58,7 +58,7 @@ export function keyInUse(row: Row): InputError {
 	return new InputError(
 		field,
 		`${problem}: execution ${String(row['execution_id'])} has no answer yet (${rowOf(row)})`,
-		'Nothing was sent. Retry in a few minutes. If that execution has ended, its video may exist: look for it at the service. Then enter its task_id in the row, or delete the row',
+		'Nothing was sent. Retry in a few minutes. If that execution has ended, its video may exist: look for it at the service. Enter its task_id in the row, or delete the row',
 	);
 }
 
