@@ -294,6 +294,11 @@ export const FILE_ATTACKS: readonly FileAttack[] = [
 		maxKilobytes: 5_000,
 	},
 	{
+		title: '64 kB of beginnings of pictures',
+		chatsOnly: true,
+		text: () => '![!['.repeat(16_000),
+	},
+	{
 		title: 'a data: URL that cannot be decoded',
 		chatsOnly: true,
 		text: () => `![a](data:image/png;base64,${'='.repeat(100_000)})`,

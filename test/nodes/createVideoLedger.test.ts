@@ -759,9 +759,7 @@ describe('a ledger that cannot be used', () => {
 		);
 		expect(sent()).toStrictEqual(['a']);
 		expect(outputs[1]![0]!.json['error']).toMatch(/^Idempotency Key cannot be kept: /);
-		expect(outputs[1]![0]!.json['message']).toMatch(
-			/^This item was not sent, others were\./,
-		);
+		expect(outputs[1]![0]!.json['message']).toMatch(/^This item was not sent, others were\./);
 	});
 
 	test('it becomes full between two creations: the keys of the others are given back', async () => {
