@@ -11,7 +11,7 @@ const base = {
 			{ tsconfig: { module: 'commonjs', moduleResolution: 'node10', isolatedModules: true } },
 		],
 	},
-	testEnvironment: 'node',
+	testEnvironment: '<rootDir>/test/support/oneRealm.js',
 	modulePathIgnorePatterns: ['<rootDir>/lab/n8n/pinned', '<rootDir>/dist', '<rootDir>/.cache'],
 	setupFiles: ['<rootDir>/test/support/quietEngine.js'],
 };

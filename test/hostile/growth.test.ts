@@ -8,7 +8,7 @@ import { READERS, WITHOUT_ROW, type Reader } from './readers';
 /** Characters of the longest text: enough for quadratic work to take seconds, and for linear work to take milliseconds. */
 const LENGTH = thorough(2 ** 17, 2 ** 20);
 /** How much more a hostile text may cost than an ordinary one of the same length; a short ordinary one is hard to measure. */
-const MAX_RATIO = thorough(100, 50);
+const MAX_RATIO = thorough(300, 200);
 /**
  * How much more a text may cost than one of a quarter of its length: 4 is linear, 16 is quadratic. Quadratic work shows in
  * both steps from a sixteenth to the whole; garbage collection and fresh memory, which a long text needs, in one of them.

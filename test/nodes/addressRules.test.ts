@@ -1,8 +1,12 @@
+/**
+ * n8n reads its rules when something goes out for the first time.
+ *
+ * @jest-environment node
+ */
 import { runNode } from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { withFakeTimers } from '../support/fakeTimers';
 
-// n8n reads its rules when something goes out for the first time.
 const RULES = {
 	N8N_SSRF_PROTECTION_ENABLED: 'true',
 	N8N_SSRF_ALLOWED_HOSTNAMES: 'localhost',

@@ -1,2 +1,9 @@
+/* global jest */
 // n8n's engine logs every failed node, and many tests make nodes fail.
 process.env.N8N_LOG_LEVEL = 'silent';
+
+// Environments other than oneRealm.js, such as that of mutation tests, load the engine for each file.
+const { loadOnce } = globalThis;
+if (loadOnce)
+	for (const name of ['n8n-workflow', 'n8n-core', '@n8n/di'])
+		jest.mock(name, () => loadOnce(name));
