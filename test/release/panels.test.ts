@@ -4,10 +4,10 @@ import type { Browser, Page } from 'playwright-core';
 import { canvasNode, field } from '../../lab/browser/editorParts';
 import { openEditor, type Editor } from '../../lab/browser/openEditor';
 import { startBrowser } from '../../lab/browser/startBrowser';
-import { node, workflow } from './support/buildWorkflow';
-import { closePanel } from './support/editorSteps';
-import { BROWSER_LIMIT_MS, inPage } from './support/inPage';
-import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from './support/session';
+import { node, workflow } from '../e2e/support/buildWorkflow';
+import { closePanel } from '../e2e/support/editorSteps';
+import { BROWSER_LIMIT_MS, inPage } from '../e2e/support/inPage';
+import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from '../e2e/support/session';
 
 const CREDENTIAL = 'Panels';
 const START = node('Start', 'n8n-nodes-base.manualTrigger', 1);
