@@ -10,10 +10,15 @@ const SIMPLE = new RegExp(
 	`\\[[^[\\]<\\n\\\\]{0,1000}\\]\\((https?://(?![^/?#]{0,4000}&)${IN_URL}{1,4000}|data:image/(?:png|jpe?g|gif|webp);base64,[\\w+/=]*)(?: "[^"!<\\n]{0,1000}")?\\)`,
 	'iy',
 );
-/** The exclamation mark of an image, or an image in HTML with its attributes: in quotes may be the end of a tag. */
+/**
+ * The exclamation mark of an image, or a tag that loads something unasked, with its attributes: in quotes may be the end of
+ * a tag. The last page of n8n's forms draws frames and videos, too.
+ */
 const IMAGE =
-	/!(?=\[)|<im(?:g|age)\b((?:[^"'<>]{1,4000}|"[^"]{0,4000}"|'[^']{0,4000}'){0,100})>?/gi;
+	/!(?=\[)|<(im(?:g|age)|iframe|video|source)\b((?:[^"'<>]{1,4000}|"[^"]{0,4000}"|'[^']{0,4000}'){0,100})>?/gi;
 const SOURCE = /\bsrc\s*=\s*["']?((?:https?:)?\/\/[^\s"'<>![\]]+)/i;
+
+type Found = readonly [tag: string | undefined, attributes: string | undefined, at: number];
 
 /** With the escapes that are the beginning of an image: a chat page may draw the text that is in a JSON text. */
 function unescaped(text: string): string {
@@ -36,14 +41,17 @@ function stays(text: string, at: number, isKnown: IsKnown): boolean {
 export function imagesAsLinks(text: string, isKnown?: IsKnown): string {
 	if (isKnown === undefined) return text;
 	const plain = unescaped(text);
-	return plain.replace(IMAGE, (image: string, attributes: string | undefined, at: number) => {
+	return plain.replace(IMAGE, (image: string, ...[tag, attributes, at]: Found) => {
 		// A mark before the link would make an image of it.
 		const gap = plain[at - 1] === '!' ? ' ' : '';
 		if (attributes === undefined) return stays(plain, at + 1, isKnown) ? image : gap;
 		const [, source] = SOURCE.exec(attributes) ?? [];
-		if (source !== undefined) return `${gap}[image](<${source}>)`;
+		const name = /^im/i.test(tag!) ? 'image' : tag!.toLowerCase();
+		if (source !== undefined) return `${gap}[${name}](<${source}>)`;
+		// A text such as `copy <source>` loads nothing.
+		const isWord = image.endsWith('>') && !attributes.includes('=');
 		// Its texts may have images.
-		return `&lt;${imagesAsLinks(image.slice(1), isKnown)}`;
+		return `${isWord ? '<' : '&lt;'}${imagesAsLinks(image.slice(1), isKnown)}`;
 	});
 }
 
@@ -55,9 +63,9 @@ export function imagesAsLinksIn<T>(json: T, isKnown: IsKnown = () => false): T {
 }
 
 /** The beginning of an image, also with escapes. */
-const BEGUN = /!{3}|!{1,2}[[<\\]|<im|\\u0/i;
+const BEGUN = /!{3}|!{1,2}[[<\\]|<(?:im|ifr|vid|sou)|\\u0/i;
 /** The end of a text that may become one. */
-const MAY_BEGIN = /(?:!{1,2}|<i?|\\u?)$/i;
+const MAY_BEGIN = /(?:!{1,2}|<[a-z]{0,2}|\\u?)$/i;
 /** No image extends over it. */
 const PARAGRAPH_END = '\n\n';
 
