@@ -6,6 +6,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
+import { normalizeBaseUrl } from '../nodes/client/http/publicUrl';
 import { VIDEO_MODELS } from '../nodes/client/video/models';
 import { choice, entries, form, text, toggle } from '../nodes/shared/form/form';
 
@@ -72,12 +73,25 @@ export class AgentVideoApi implements ICredentialType {
 		}),
 	}).properties;
 
-	/** Adds the key. A function, because n8n would evaluate an expression in its sandbox for every request. */
+	/**
+	 * Adds the key. Other nodes can use the credential for any URL, also in a project that may use it and not see it.
+	 *
+	 * A function, because n8n would evaluate an expression in its sandbox for every request.
+	 *
+	 * @throws Error if the request goes to another host than that of the Base URL.
+	 */
 	authenticate = async (
-		{ apiKey }: ICredentialDataDecryptedObject,
-		request: IHttpRequestOptions,
-	): Promise<IHttpRequestOptions> => ({
-		...request,
-		headers: { ...request.headers, Authorization: `Bearer ${String(apiKey ?? '').trim()}` },
-	});
+		{ apiKey, baseUrl }: ICredentialDataDecryptedObject,
+		request: IHttpRequestOptions & { readonly uri?: string },
+	): Promise<IHttpRequestOptions> => {
+		const { origin } = new URL(normalizeBaseUrl(String(baseUrl ?? '')));
+		// Older nodes of n8n name the URL `uri`.
+		const url = request.uri ?? request.url;
+		if (!URL.canParse(url, request.baseURL) || new URL(url, request.baseURL).origin !== origin)
+			throw new Error(`The key of this credential is sent to ${origin} only`);
+		return {
+			...request,
+			headers: { ...request.headers, Authorization: `Bearer ${String(apiKey ?? '').trim()}` },
+		};
+	};
 }

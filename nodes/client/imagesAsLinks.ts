@@ -12,7 +12,7 @@ const SIMPLE = new RegExp(
 );
 /**
  * The exclamation mark of an image, or a tag that loads something unasked, with its attributes: in quotes may be the end of
- * a tag. The last page of n8n's forms draws frames and videos, too.
+ * a tag. The last page of a form draws frames and videos, too.
  */
 const IMAGE =
 	/!(?=\[)|<(im(?:g|age)|iframe|video|source)\b((?:[^"'<>]{1,4000}|"[^"]{0,4000}"|'[^']{0,4000}'){0,100})>?/gi;

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, IHttpRequestOptions } from 'n8n-workflow';
 
 import { AgentVideoApi } from '../../credentials/AgentVideoApi.credentials';
 import { accountOf, readCredential } from '../../nodes/shared/run/credential';
@@ -76,13 +76,29 @@ describe.each(Object.entries(OPERATIONS))('%s', (_id, each: Operation) => {
 	});
 });
 
-test('the headers are not added to the requests of other nodes, which may go anywhere', async () => {
-	const request = { url: 'http://127.0.0.1:9/' };
-	const sent = await new AgentVideoApi().authenticate(
-		credential({ name: 'X-Gateway-Key', value: 'gw-hidden-value' }),
-		request,
-	);
-	expect(sent.headers).toStrictEqual({ Authorization: 'Bearer sk-key-of-account' });
+describe('in other nodes, which may go anywhere', () => {
+	const send = async (request: IHttpRequestOptions) =>
+		await new AgentVideoApi().authenticate(
+			credential({ name: 'X-Gateway-Key', value: 'gw-hidden-value' }),
+			request,
+		);
+
+	test('the headers are not added', async () => {
+		const sent = await send({ url: `${server.url}/v1/models` });
+		expect(sent.headers).toStrictEqual({ Authorization: 'Bearer sk-key-of-account' });
+	});
+
+	test.each([
+		{ url: 'http://127.0.0.1:9/' },
+		{ url: 'http://127.0.0.1.tracker.example/' },
+		{ url: '', uri: 'http://tracker.example/' },
+		{ url: '/', baseURL: 'http://tracker.example' },
+		{ url: '/v1/models' },
+	])('the key is not sent to another host: %j', async (request) => {
+		await expect(send(request)).rejects.toThrow(
+			`The key of this credential is sent to ${server.url} only`,
+		);
+	});
 });
 
 test('a value from an expression is sent as text', async () => {

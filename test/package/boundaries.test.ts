@@ -35,7 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 	),
 	// A node may not import another node.
 	'nodes/<Node>': [...CLIENT_LAYERS, ...SHARED_LAYERS, ...HOST],
-	credentials: ['nodes/client/video', 'nodes/shared/form', 'n8n-workflow'],
+	credentials: ['nodes/client/http', 'nodes/client/video', 'nodes/shared/form', 'n8n-workflow'],
 
 	// Only paths.ts and two programs, the compatibility run and the preparation, are not in a folder of the lab.
 	'lab/paths.ts': [ANY_PACKAGE],
