@@ -2,7 +2,7 @@ import type { EngineRequest, IExecuteFunctions, INodeExecutionData } from 'n8n-w
 
 import { applyStarted, type CallRecord, type StopReason } from '../client/chat/conversation';
 import type { Advice } from '../client/errors';
-import { asJson, parseJson } from '../client/json';
+import { asJson, objectOf, parseJson, type JsonObject } from '../client/json';
 import { counted } from '../client/values';
 import { hintMissingFiles } from '../shared/files/download';
 import { forVisitors } from '../shared/chat/chatStream';
@@ -10,6 +10,7 @@ import { leave, leftIn, takeBack } from '../shared/engine/rest';
 import { ranBehind, runDataOf, runIndexOf } from '../shared/engine/runs';
 import { isConnected, workflowOf } from '../shared/engine/workflow';
 import { FIRST_TOOL } from '../shared/run/nodeContext';
+import { withoutKeys } from '../shared/run/nodeErrors';
 import { openedRun } from '../shared/run/run';
 import { ANSWER, isStepInBranch, STOPPED, wholeRun } from './drawing';
 import { placeOf, toCallJson } from './matching';
@@ -57,7 +58,7 @@ export function requestToolNodes(state: AgentState): EngineRequest | undefined {
 			actionType: 'ExecutionNodeAction' as const,
 			nodeName,
 			input: {
-				...(isFirstRun ? {} : slot.json),
+				...(isFirstRun ? {} : ownFields(slot, record.name)),
 				...(record.arguments as object),
 				...tool,
 			},
@@ -67,6 +68,18 @@ export function requestToolNodes(state: AgentState): EngineRequest | undefined {
 		};
 	});
 	return actions.length === 0 ? undefined : { actions, metadata: {} };
+}
+
+/**
+ * The fields of the item, for the expressions of a tool node, without those that are for the model to say: an argument that
+ * it leaves out has its default. `$fromAI` reads them in `query` first, where a webhook has what its caller wrote.
+ */
+function ownFields({ json, tools }: ConversationSlot, name: string): JsonObject {
+	const { parameters } = tools!.find((tool) => tool.function.name === name)!.function;
+	const names = Object.keys(objectOf(objectOf(parameters)['properties']));
+	const fields = withoutKeys(json!, names);
+	const query = withoutKeys(objectOf(fields['query']), names);
+	return { ...fields, ...('query' in fields && { query }) };
 }
 
 /** ID of a call among the actions of an engine request. */

@@ -14,9 +14,15 @@ export const set = (name: string, jsonOutput: string) =>
 export const code = (name: string, jsCode: string) =>
 	node(name, base('code'), 2, { parameters: { jsCode } });
 
+/** What the caller of a webhook wrote into its URL, to say what the model is asked for. */
+const query = { city: 'Nowhere', what: 'mice' };
+
 /** A source of questions, one per item. */
 export const asks = (name: string, ...questions: readonly string[]) =>
-	code(name, `return ${JSON.stringify(questions.map((question) => ({ json: { question } })))};`);
+	code(
+		name,
+		`return ${JSON.stringify(questions.map((question) => ({ json: { question, query } })))};`,
+	);
 
 /** An IF or Filter node with one condition: whether this expression equals this text. */
 export const when = (name: string, type: 'if' | 'filter', leftValue: string, rightValue: string) =>
