@@ -175,7 +175,7 @@ function isForTools({ displayOptions }: INodeProperties): boolean {
 
 /** Whether a field is shown for one model, or for those that are in no list. */
 const isOfModel = ({ displayOptions }: INodeProperties) =>
-	displayOptions?.hide?.['model'] !== undefined;
+	['model', '/model'].some((name) => displayOptions?.hide?.[name] !== undefined);
 
 const sentence = (text: string | undefined) => (text ?? '').replace(/(?<![.!?])$/, '.');
 

@@ -59,3 +59,17 @@ test('the forms follow n8n’s rules when they are written out', async () => {
 	);
 	expect(unused).toStrictEqual([]);
 });
+
+test("a change of another field empties no list: n8n's editor does so where a condition names that field", () => {
+	const conditions = nodes.flatMap(([, { description }]) =>
+		description.properties
+			.filter(({ type }) => type === 'fixedCollection' || type === 'collection')
+			.flatMap(({ name, displayOptions = {} }) =>
+				Object.values(displayOptions as Readonly<Record<string, object>>).flatMap((each) =>
+					Object.keys(each).map((key) => `${name}: ${key}`),
+				),
+			),
+	);
+	expect(conditions).toContain('references: /model');
+	expect(conditions.filter((each) => !/: [/@]/.test(each))).toStrictEqual([]);
+});

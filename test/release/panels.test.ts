@@ -191,3 +191,32 @@ it(
 	},
 	BROWSER_LIMIT_MS,
 );
+
+it(
+	'files stay when another model is chosen',
+	async () => {
+		await inEditor('other-model', async ({ page, goTo, errors }) => {
+			const url = 'https://files.example.com/a.png';
+			const ref = await session.client.importWorkflow(
+				workflow('Other Model', [
+					START,
+					own('Create', 'createVideo', {
+						prompt: 'A lake',
+						model: { __rl: true, mode: 'list', value: 'video-m1' },
+						references: { file: [{ kind: 'image', source: 'url', url }] },
+					}),
+				]),
+			);
+			await goTo(`/workflow/${ref.id}`);
+			await canvasNode(page, 'Create').dblclick();
+			for (const model of ['video-m2', 'video-m5']) {
+				await page.getByTestId('resource-locator-model').getByTestId('rlc-input').click();
+				await page.getByTestId('rlc-item').filter({ hasText: model }).first().click();
+				await page.getByTestId('rlc-item').first().waitFor({ state: 'detached' });
+				expect(await field(page, 'url').inputValue()).toBe(url);
+			}
+			expect(errors).toStrictEqual([]);
+		});
+	},
+	BROWSER_LIMIT_MS,
+);

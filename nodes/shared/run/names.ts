@@ -83,6 +83,26 @@ const MISPLACED = { displayName: 'Misplaced', default: '', ...KEPT_UNSEEN } as c
 const IS_SET = [{ _cnd: { exists: true } }] as const;
 
 /**
+ * A list or collection whose conditions begin at the root. Where one names a field, n8n's editor empties the list once that
+ * field changes, such as the files of a video with another model.
+ */
+function fromRoot(field: INodeProperties): INodeProperties {
+	const { show, hide } = field.displayOptions ?? {};
+	const rooted = (conditions: NonNullable<typeof hide>) =>
+		Object.fromEntries(
+			Object.entries(conditions).map(([name, values]) => [
+				name.replace(/^(?![/@])/, '/'),
+				values,
+			]),
+		);
+	const displayOptions = {
+		...(show && { show: rooted(show) }),
+		...(hide && { hide: rooted(hide) }),
+	};
+	return { ...field, ...(field.displayOptions && { displayOptions }) };
+}
+
+/**
  * The form of a node, with what n8n would drop before `checkNames` sees it: options that stand beside their collection, and what
  * a collection holds in another shape. Where it holds a list, n8n fills in the defaults of its entries, and drops other names.
  *
@@ -105,7 +125,7 @@ export function withStrays(
 	};
 	return [
 		...properties.flatMap((each) =>
-			placesBelow(each).length === 0 ? [each] : [each, ...twinOf(each)],
+			placesBelow(each).length === 0 ? [each] : [fromRoot(each), ...twinOf(each)],
 		),
 		...[...strays].map(([name, hint]) => ({ ...MISPLACED, name, hint })),
 	];
