@@ -242,11 +242,14 @@ async function outputOf(
 
 /** Says in a hint below the output that videos are generated which nothing in the workflow waits for. */
 function hintUnattended(context: IExecuteFunctions, items: readonly INodeExecutionData[]): void {
-	const ids = items.map(({ json }) => json['task_id']).filter(Boolean);
-	if (ids.length === 0 || isAwaited(context)) return;
-	const videos = ids.length === 1 ? '1 video is' : `${ids.length} videos are`;
-	const todo = 'Connect Wait for Video, or switch on Wait Until Finished';
-	openedRun(context).hint(`${videos} generating, and nothing in this workflow waits. ${todo}`);
+	const { length } = items.filter(
+		({ json: { task_id, status } }) => task_id && !/^(completed|failed)$/.test(String(status)),
+	);
+	if (length === 0 || isAwaited(context)) return;
+	const videos = `${counted(length, 'video')} ${length === 1 ? 'is' : 'are'}`;
+	openedRun(context).hint(
+		`${videos} generating, and nothing in this workflow waits. Connect Wait for Video, or switch on Wait Until Finished`,
+	);
 }
 
 /** Whether a node waits for the videos of this one, or may do so: of a sub-workflow the caller, and after "Execute step" a later run. */

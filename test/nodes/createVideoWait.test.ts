@@ -319,6 +319,21 @@ describe('a video that nothing in the workflow waits for', () => {
 	});
 });
 
+test.each(['completed', 'failed'])(
+	'a video of an earlier try that is %s is none that nothing waits for',
+	async (status) => {
+		answers = { [`${CREATE} b`]: [KEY_REJECTED] };
+		const parameters = { waitUntilFinished: false };
+		await run(['a', 'b'], { parameters });
+		tables.edit(() => true, { status, finished_at: new Date().toISOString() });
+		const { hints, outputs } = await run(['a', 'b'], { parameters, ...retry });
+		expect(outputs[0]).toMatchObject([{ json: { status } }, { json: { task_id: 'task-b' } }]);
+		expect(hints.filter((hint) => hint.includes('nothing'))).toStrictEqual([
+			expect.stringMatching(/^1 video is generating/),
+		]);
+	},
+);
+
 test('a dry run of all items waits for nothing', async () => {
 	const { outputs, hints } = await run(['a'], { parameters: parametersOf({ dryRun: true }) });
 	expect(Object.keys(outputs[0]![0]!.json)).toStrictEqual(['request', 'adjustments']);
