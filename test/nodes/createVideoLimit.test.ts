@@ -233,6 +233,21 @@ describe('executions at the same time', () => {
 		expect(sent()).toHaveLength(7);
 	});
 
+	test('the error of a later group does not say that nothing was sent', async () => {
+		const options = { maximumVideos: 3, concurrency: 1 };
+		onCreation = () => {
+			tables.insert(TASK_TABLE, paid(1), paid(2));
+		};
+		const { error } = await create(['a', 'b'], options);
+		expect(sent()).toStrictEqual(['a']);
+		expect(error).toMatchObject({
+			message: expect.stringContaining('1 of 2 videos failed') as string,
+			description: expect.stringMatching(
+				/^This item was not sent, others were\. Use fewer items, raise Maximum Videos/,
+			) as string,
+		});
+	});
+
 	test('all of them go on where all fit', async () => {
 		const statuses = await runs([2, 2, 2, 2], { maximumVideos: 8 });
 		expect(statuses).toStrictEqual(Array(4).fill('success'));

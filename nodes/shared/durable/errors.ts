@@ -23,14 +23,13 @@ export function movedError(error: unknown): InputError | undefined {
 /**
  * The ledger cannot be used, without which an option holds nothing. An error that says something else stays as it is.
  *
- * @param hasSent Whether calls before this one were sent.
+ * @param hasSent Whether calls before this one were sent, as `make` says then.
  */
 export function notKept(option: NeededFor, error: unknown, hasSent = false): Error {
 	if (error instanceof InputError || isCanceled(error)) return error as Error;
 	const problem = `cannot be kept: ${(error as Error).message}`;
-	const hint = hasSent
-		? 'This item was not sent, others were. Make the data table available, then retry this execution'
-		: `Nothing was sent. Make the data table available, or go on without ${option}`;
+	const todo = hasSent ? 'then retry this execution' : `or go on without ${option}`;
+	const hint = `Nothing was sent. Make the data table available, ${todo}`;
 	return movedError(error) ?? new InputError(option, problem, hint);
 }
 

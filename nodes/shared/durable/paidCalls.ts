@@ -221,7 +221,11 @@ export async function openPaidCalls<T extends object>(
 				const paid = await sentByKey.get(key);
 				return paid && { ...paid, isReused: true };
 			}
-			const paid = sendCall(call, send);
+			const paid = sendCall(call, send).catch((error: unknown) => {
+				if (!(error instanceof InputError) || sent.size === 0) throw error;
+				const said = 'This item was not sent, others were';
+				throw Object.assign(error, { hint: error.hint.replace('Nothing was sent', said) });
+			});
 			sentByKey.set(key, paid);
 			return await paid;
 		},
