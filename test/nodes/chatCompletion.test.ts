@@ -1,3 +1,5 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { runNode, type RunOptions } from '../support/engine';
 import { events, eventsOf, json, serverForEach, type Script } from '../support/scriptedServer';
 import { withFakeTimers } from '../support/fakeTimers';
@@ -367,7 +369,18 @@ describe('input', () => {
 		});
 	});
 
-	test.each([
+	/** An entry of Messages, behind another one. */
+	const inForm = (entry: IDataObject): IDataObject => ({
+		input: 'messages',
+		messages: {
+			message: [
+				{ role: 'user', content: 'Hi' },
+				{ role: 'user', ...entry },
+			],
+		},
+	});
+
+	test.each<[IDataObject, string]>([
 		[{ input: 'messages', messages: {} }, 'Messages is empty'],
 		[{ input: 'json', messagesJson: '[]' }, 'Messages (JSON) is empty'],
 		[{ input: 'json', messagesJson: '[{' }, 'Messages (JSON) is not valid JSON'],
@@ -390,6 +403,14 @@ describe('input', () => {
 		[
 			{ input: 'messages', messages: { message: [{ role: 'user', content: '={{ [] }}' }] } },
 			'Messages: entry 1 is []',
+		],
+		[
+			inForm({ images: { image: [{ source: 'url', url: 'data:image/png;base64,AA' }] } }),
+			'Messages: entry 2, Images: entry 1 is a data: URL',
+		],
+		[
+			inForm({ role: 'assistant', toolCalls: '[{' }),
+			'Messages: entry 2, Tool Calls is not valid JSON',
 		],
 		[{ options: { stop: ['1', '2', '3', '4', '5'] } }, 'Stop Words has 5 entries'],
 		[{ options: { temperature: 1.5 } }, 'Temperature is 1.5'],

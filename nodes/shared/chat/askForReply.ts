@@ -24,6 +24,8 @@ import { showReply, type SendText } from './chatStream';
 import { imagesField, type inputFields, type MessageEntry } from './properties';
 import { toJsonFormat } from './schemaForm';
 
+type UrlsOf = (entries: readonly FileEntry[], label?: string) => readonly string[];
+
 interface InputValues extends ValuesOf<typeof inputFields> {
 	readonly images: readonly FileEntry[];
 }
@@ -58,13 +60,15 @@ export function readQuestion(run: Run, item: number, values: QuestionValues) {
 /** The messages of an item's input fields (spec 2.2). */
 function readMessages(run: Run, item: number, values: InputValues): ChatMessage[] {
 	const { input, messagesJson } = values;
-	const urlsOf = (entries: readonly FileEntry[]) => imageUrls(run, item, entries);
+	const urlsOf: UrlsOf = (entries, label) => imageUrls(run, item, entries, label);
 	if (input === 'prompt') return toPrompt(values, urlsOf(values.images));
 	const isJson = input === 'json';
 	const label = isJson ? 'Messages (JSON)' : 'Messages';
 	const value = isJson
 		? readJson(messagesJson, label)
-		: values.messages.map((entry, index) => toMessage(entry, index, urlsOf));
+		: values.messages.map((entry, index) =>
+				toMessage(entry, `${label}: entry ${index + 1}`, urlsOf),
+			);
 	const messages = checkMessages(value, label, { allowPrivate: run.service().isPrivate });
 	checkOrder(messages, label);
 	return messages;
@@ -75,10 +79,15 @@ function readMessages(run: Run, item: number, values: InputValues): ChatMessage[
  *
  * @throws InputError that names an entry which the service cannot fetch.
  */
-export function imageUrls(run: Run, item: number, entries: readonly FileEntry[]): string[] {
+export function imageUrls(
+	run: Run,
+	item: number,
+	entries: readonly FileEntry[],
+	label = 'Images',
+): string[] {
 	const { isPrivate: allowPrivate } = run.service();
 	return entries.flatMap(({ source = 'url', url, binaryProperty = '' }, index) => {
-		const checks = { field: `Images: entry ${index + 1}`, allowPrivate };
+		const checks = { field: `${label}: entry ${index + 1}`, allowPrivate };
 		if (source === 'url')
 			return [url].flat().map((each) => checkPublicUrl(shown(each ?? ''), checks));
 		return fieldNames(binaryProperty, checks.field).map((name) =>
@@ -102,15 +111,15 @@ function toPrompt(
 /** A message of the list in the form. */
 function toMessage(
 	{ role, content, images, toolCallId = '', toolCalls }: MessageEntry,
-	index: number,
-	urlsOf: (entries: readonly FileEntry[]) => readonly string[],
+	label: string,
+	urlsOf: UrlsOf,
 ): JsonValue {
-	const urls = urlsOf(imagesField.parse(images));
-	const text = checkPrompt(content, `Messages: entry ${index + 1}`);
+	const urls = urlsOf(imagesField.parse(images), `${label}, Images`);
+	const text = checkPrompt(content, label);
 	const message = { ...userMessage(text, role === 'user' ? urls : []), role };
 	if (role === 'tool') return asJson({ ...message, tool_call_id: toolCallId });
 
-	const calls = role === 'assistant' && readJson(toolCalls ?? '[]', 'Messages: Tool Calls');
+	const calls = role === 'assistant' && readJson(toolCalls ?? '[]', `${label}, Tool Calls`);
 	if (calls === false || (Array.isArray(calls) && calls.length === 0)) return asJson(message);
 	const said = message.content === '' ? null : message.content;
 	return asJson({ ...message, content: said, tool_calls: calls });
