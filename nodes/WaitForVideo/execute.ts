@@ -28,9 +28,9 @@ import {
 import { collectTasks, contextOfTasks, forgetTasks, withLedger, type LedgerTask } from './collect';
 import { runForm, waitForm } from './properties';
 
-/** What can be done in this node. */
-const TO_GO_ON =
-	'To go on without them, connect the output Failed and retry with the currently saved workflow, free of charge';
+/** @param isSet Whether its option fails the node, whatever is connected. */
+const toGoOn = (isSet: boolean) =>
+	`To go on without them, ${isSet ? 'set On Failed Videos to Send to Failed Output, ' : ''}connect the output Failed and retry with the currently saved workflow, free of charge` as const;
 
 /**
  * One run of Wait for Video: all polls of its tasks, or in suspend mode one step of them. Failed videos that fail the node
@@ -55,7 +55,10 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 			];
 		}
 		const own = collected === undefined ? context : contextOfTasks(context, collected);
-		const fails = readFailsNode(own);
+		const onFailed = runForm.fields.onFailed.read(own, 0);
+		const isSet = onFailed === 'fail';
+		const fails =
+			isSet || (onFailed === 'auto' && !isToolRun(own) && !isConnected(own, FAILED));
 		const stops = fails && !context.continueOnFail();
 		const { isTriedAgain } = openedRun(context);
 		const leaves = stops && !isTriedAgain && canLeave(context);
@@ -65,7 +68,7 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 			dropsAll: stops && !leaves,
 		});
 		const isCollected = collected !== undefined;
-		const loss = { advice: [TO_GO_ON] as const, canLeave: leaves, isCollected };
+		const loss = { advice: [toGoOn(isSet)], canLeave: leaves, isCollected };
 		if (stops) failForLost(context, delivered, loss);
 		const outputs = toOutputs(own, delivered);
 		const unsent = delivered.filter(({ ending }) => ending === 'unsent').length;
@@ -81,13 +84,6 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 		return withLedger(outputs, collected);
 	});
 	return outputs.map((items) => linkedToPlaces(context, showItems(openedRun(context), items)));
-}
-
-/** Whether a failed video fails the node instead of leaving through the output Failed. */
-function readFailsNode(context: IExecuteFunctions): boolean {
-	const choice = runForm.fields.onFailed.read(context, 0);
-	if (choice !== 'auto') return choice === 'fail';
-	return !isToolRun(context) && !isConnected(context, FAILED);
 }
 
 /**

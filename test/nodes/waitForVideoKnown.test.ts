@@ -89,7 +89,7 @@ describe('a lost video: message, advice and list say the same', () => {
 		const { error } = await wait({ parameters });
 		expect(error!.message).toBe(`1 of 2 videos failed: b (${why}). 1 has gone on: a. ${retry}`);
 		const { description } = error!;
-		expect(description).toMatch(/^To go on without them, connect the output Failed/);
+		expect(description).toMatch(/^To go on without them, set On Failed Videos to Send to /);
 		expect(description).toContain(`free of charge. ${advice}. Executing the whole workflow`);
 		expect(description).toMatch(/Idempotency Key\. Tasks completed: a \(http/);
 		expect(description!.endsWith(`). ${list}.`)).toBe(true);

@@ -199,6 +199,14 @@ describe('a failed video', () => {
 		},
 	);
 
+	test('of Fail the Node can go on if the option is changed, not by a connection alone', async () => {
+		const parameters = { options: { onFailed: 'fail' } };
+		const { error } = await wait(CONNECTED, { items, parameters });
+		expect(error!.description).toMatch(
+			/^To go on without them, set On Failed Videos to Send to Failed Output, connect the output Failed /,
+		);
+	});
+
 	test('leaves through Failed if that is connected', async () => {
 		const result = await wait(CONNECTED, { items });
 		expect(result.status).toBe('success');
