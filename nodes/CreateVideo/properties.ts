@@ -38,18 +38,18 @@ const first = videoModelItems()[0]!;
 
 /** An agent decides itself how often it creates a video, so there is always a limit. */
 const videosOfTool = count('Maximum Videos', {
-	help: 'How many videos the agent may create in one execution, or in the Limit Period, because each of them costs money',
+	help: 'How many videos the agent may create in one execution, or this workflow in the Limit Period',
 	default: 5,
 });
 
 const videosOfNode = number('Maximum Videos', {
-	help: 'How many videos this node may create in one execution of the workflow, over all its runs, or in the Limit Period. More fail before anything is sent. 0 means no limit; of an expression, 0 or less means that nothing is left.',
+	help: 'How many videos this node may create in one execution, over all its runs, or this workflow in the Limit Period. More fail before anything is sent. 0 means no limit; of an expression, 0 or less means that nothing is left.',
 	default: 0,
 	integer: true,
 });
 
 const sumOfCosts = number('Maximum Cost', {
-	help: 'Maximum sum of the estimated costs in one execution of the workflow, over all runs of this node, or in the Limit Period. More fails before anything is sent. Requires Price per Second. 0 means no limit; of an expression, 0 or less means that nothing is left.',
+	help: 'Maximum sum of the estimated costs of this node in one execution, over all its runs, or of this workflow in the Limit Period. More fails before anything is sent. Requires Price per Second. 0 means no limit; of an expression, 0 or less means that nothing is left.',
 	default: 0,
 });
 
@@ -123,12 +123,12 @@ export const createVideoForm = form({
 		maximumCost: field(sumOfCosts.properties, (entered) => entered),
 		limitPeriod: choice('Limit Period', {
 			noDataExpression: true,
-			help: 'What Maximum Videos and Maximum Cost count. A day or month counts all videos in the task ledger since it began in the timezone of the workflow.',
+			help: 'What Maximum Videos and Maximum Cost count. Days begin in the timezone of the workflow.',
 			default: 'execution',
 			choices: [
-				['Day', 'day', 'In all executions of this workflow'],
+				['Day', 'day', 'What all nodes of this workflow have sent today'],
 				['Execution', 'execution', 'What this node has sent in this execution'],
-				['Month', 'month', 'In all executions of this workflow'],
+				['Month', 'month', 'What all nodes of this workflow have sent this month'],
 			],
 		}),
 		takeWhatFits: toggle('Take What Fits', {
