@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-import { runNode } from '../support/engine';
+import { modelCallerNode, packageNode, runNode, runWorkflow } from '../support/engine';
 import { json, serverForEach, type Script } from '../support/scriptedServer';
+
+jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
+	virtual: true,
+});
 
 let script: Script;
 
@@ -46,6 +50,30 @@ test('a chat names its models and sums its tokens and retries', async () => {
 			'http.request.resend_count': 1,
 		},
 	]);
+});
+
+test('a chat model counts its retries on the span of its chain, and nothing else', async () => {
+	script = (response, _request, index) => {
+		if (index === 0) json(response, 429, { error: { message: 'no' } }, { 'retry-after': '0' });
+		else json(response, 200, reply('m-1'));
+	};
+	const { run } = await runWorkflow(
+		[
+			packageNode('Model', 'agentVideoChatModel', {}),
+			modelCallerNode('Chain', { stream: false }),
+		],
+		{},
+		'Chain',
+		{
+			credential: { baseUrl: server.url, apiKey: 'k' },
+			model: { name: 'Model', of: 'Chain' },
+		},
+	);
+	const { runData, metadata: labels } = run.data.resultData;
+	expect(runData['Chain']!.map(({ metadata }) => metadata?.tracing)).toEqual([
+		{ 'http.request.resend_count': 1 },
+	]);
+	expect(labels).toBeUndefined();
 });
 
 test('a creation of videos names its tasks and sums seconds and cost', async () => {

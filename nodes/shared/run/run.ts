@@ -185,7 +185,7 @@ export async function openRun(given: NodeContext, known?: Reading) {
 		},
 		/**
 		 * Adds attributes to the span of this run in n8n's OpenTelemetry traces; n8n also stores them with the execution. The
-		 * names follow the semantic conventions where these have one. Does nothing in a sub-node, which has no metadata.
+		 * names follow the semantic conventions where these have one. A sub-node has the span of its agent or chain.
 		 */
 		trace(attributes: Attributes) {
 			const { getExecuteData, setMetadata } = context as Partial<IExecuteFunctions>;
