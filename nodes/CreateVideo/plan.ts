@@ -15,7 +15,6 @@ import {
 	signedFileUrl,
 	type FileEntry,
 } from '../shared/files/fileSource';
-import { unevaluatedText } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
 import type { Limit, Spent } from '../shared/durable/limit';
 import { TASK_TABLE } from '../shared/durable/taskTable';
@@ -43,10 +42,10 @@ export async function planVideo(
 ) {
 	const values = createVideoForm.read(context, item);
 	const options = readCreateOptions(context, item, values);
+	const mistake = openedRun(context).reading?.mistake;
+	if (mistake !== undefined) throw mistake;
 	const input = readInput(context, item, values);
 	const { code: model, like } = readPair(input.model, own);
-	const mistake = unevaluatedText(context.getNode().parameters);
-	if (mistake !== undefined) throw mistake;
 	const { http, isPrivate: allowPrivate } = openedRun(context).service();
 	/** How binary files are signed, by what the plan has in place of their URL, which is no URL. */
 	const signers = new Map<string, () => string>();

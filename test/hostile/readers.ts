@@ -650,7 +650,7 @@ export const READERS: readonly Reader[] = [
 	row('client#imagesAsLinks', (text) => () => imagesAsLinksIn({ text }), 'in an item'),
 	row('shared/run#visitorMessage', (text) => () => visitorMessage(new Error(text))),
 	row('shared/chat#toChatNotice', (text) => () => toChatNotice(text)),
-	row('shared/run#unevaluatedText', (text) => () => unevaluatedText({ prompt: text })),
+	row('shared/run#unevaluatedText', (text) => () => unevaluatedText({ prompt: text }, [])),
 	row('shared/files#detectType', (text) => () => detectType(Buffer.from(text))),
 	row('client#mimeTypeOf', (text) => () => mimeTypeOf(text)),
 	row('shared/files#fileNameOf', (text) => () => [
@@ -750,7 +750,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 	],
 	'its text is our own, or of a fixed list': [
 		...inFolder('client', 'emptyText rejectMistakes counted'),
-		...inFolder('shared/chat', 'shownAs readSchema textOf'),
+		...inFolder('shared/chat', 'shownAs readSchema textOf imageUrls'),
 		...inFolder('shared/files', 'signedFileUrl'),
 		'shared/form',
 		'shared/durable',

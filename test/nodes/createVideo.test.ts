@@ -206,10 +206,14 @@ describe('an expression in a Fixed field', () => {
 		['Prompt', { prompt: 'A {{ $json.thing }}' }],
 		['Prompt', { prompt: "A {{ $('Rows').item.json.thing }}" }],
 		[
-			'Url',
+			'URL',
 			{ references: { file: [{ kind: 'image', source: 'url', url: '{{ $json.url }}' }] } },
 		],
-		['Extra Body', { options: { extraBody: '{ "seed": "{{ $json.seed }}" }' } }],
+		[
+			'Input Data Field Name',
+			{ references: { file: [{ source: 'binary', binaryProperty: '{{ $json.name }}' }] } },
+		],
+		['Extra Body Fields', { options: { extraBody: '{ "seed": "{{ $json.seed }}" }' } }],
 	])('is an error before paying: %s', async (label, parameters) => {
 		const { error } = await create({ prompt: 'A lake', ...parameters });
 		expect(error!.message).toMatch(new RegExp(`^${label} has the text .*does not evaluate`));

@@ -37,9 +37,14 @@ export async function readNode(context: NodeContext) {
 		throw new InputError(...LEGACY_ORDER);
 	}
 	const { name, parameters } = nodeOf(context);
-	checkNames(parameters, workflowOf(context).descriptionOf(name)?.properties ?? []);
+	const properties = workflowOf(context).descriptionOf(name)?.properties ?? [];
+	checkNames(parameters, properties);
 	const data = await context.getCredentials(CREDENTIAL, 0);
-	return { data, credential: readCredential(data), mistake: unevaluatedText(parameters) };
+	return {
+		data,
+		credential: readCredential(data),
+		mistake: unevaluatedText(parameters, properties),
+	};
 }
 
 /** What was read of a node. It has the API key: keep it in memory alone. */

@@ -11,11 +11,11 @@ import { isBlank } from '../../client/values';
 import { KEPT_UNSEEN } from '../engine/workflow';
 
 /** A field, or a list of a fixed collection. */
-type Place = Pick<INodeProperties, 'name' | 'hint'> &
+export type Place = Pick<INodeProperties, 'name' | 'hint'> &
 	Partial<Pick<INodeProperties, 'type' | 'options'> & INodePropertyCollection>;
 
 /** What a value has below a field: the fields of a collection or of an entry, or the lists of a fixed collection. */
-function placesBelow({ type, options = [], values }: Place): readonly Place[] {
+export function placesBelow({ type, options = [], values }: Place): readonly Place[] {
 	return values ?? (type?.toLowerCase().endsWith('collection') ? options : []);
 }
 

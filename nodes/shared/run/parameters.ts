@@ -3,6 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { EMPTY_TEXT_HINT, InputError } from '../../client/errors';
 import { parseJson } from '../../client/json';
 import { isBlank, oneLine, shown } from '../../client/values';
+import { placesBelow, type Place } from './names';
 
 /**
  * A model code as it was entered; empty where none is chosen.
@@ -34,18 +35,23 @@ const NO_VALUE = /^(undefined|null|NaN|true|false|\[object Object\])$/;
  * The first text of a form that was meant as an expression, or has more braces than its expression: n8n's editor closes them itself.
  * It is judged as it is stored: the values of items may have any braces.
  *
+ * @param label Label of the field that the value is in.
  * @returns The error that says what to change; undefined where there is no such text.
  */
-export function unevaluatedText(parameters: unknown, field = ''): InputError | undefined {
+export function unevaluatedText(
+	parameters: unknown,
+	fields: readonly Place[],
+	label = '',
+): InputError | undefined {
 	if (typeof parameters === 'object' && parameters !== null)
 		return Object.entries(parameters)
 			.map(([key, each]) => {
-				const isName = !/^(\d+|options|values?)$/.test(key);
-				return unevaluatedText(each, isName ? key : field);
+				const field = fields.find(({ name }) => name === key);
+				const below = field ? placesBelow(field) : fields;
+				return unevaluatedText(each, below, field?.displayName ?? label);
 			})
 			.find((found) => found !== undefined);
 	if (typeof parameters !== 'string') return undefined;
-	const label = field.replace(/[A-Z]/g, ' $&').replace(/^./, (first) => first.toUpperCase());
 	const [start = '', ...others] = parameters.split('{{');
 	// n8n evaluates up to the first braces that close.
 	const parts = others.map((other) => other.split('}}'));
