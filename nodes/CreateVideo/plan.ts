@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { InputError } from '../client/errors';
 import { checkPublicUrl } from '../client/http/publicUrl';
 import { withoutUndefined } from '../client/json';
-import { counted } from '../client/values';
+import { counted, readChoice } from '../client/values';
 import { readPair, REFERENCES, VIDEO_FIELDS, type OwnModel } from '../client/video/models';
 
 import { videoRequest } from '../client/video/videoRequest';
@@ -140,11 +140,7 @@ function readEntry(
 	field: string,
 ) {
 	const kinds = REFERENCES.map(({ kind }) => kind);
-	const kind = kinds.find((each) => each === entered);
-	if (kind === undefined) {
-		const problem = `has the unknown kind ${entered}`;
-		throw new InputError(field, problem, `Use one of ${kinds.join(', ')}`);
-	}
+	const kind = readChoice(entered, `${field}, Kind`, kinds);
 	const sources =
 		source === 'url'
 			? [url].flat().map((each) => ({ url: checkText(each, field) }))

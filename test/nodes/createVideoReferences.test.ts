@@ -80,7 +80,7 @@ describe('references', () => {
 		[{ kind: 'image', url: 'data:image/png;base64,AAAA' }, 'entry 1 is a data: URL'],
 		[{ kind: 'image', url: 'iVBORw0KGgo=' }, 'entry 1 is not a valid URL'],
 		[{ kind: 'image', url: 'ftp://example.com/a.png' }, 'entry 1 is not a valid URL'],
-		[{ kind: 'picture', url: 'https://example.com' }, 'entry 1 has the unknown kind picture'],
+		[{ kind: 'picture', url: 'https://example.com' }, 'entry 1, Kind is picture'],
 		[
 			{ kind: 'image', source: 'binary', binaryProperty: 'data' },
 			'References: entry 1 cannot be published: the item contains the file itself, as n8n has not stored it',

@@ -124,7 +124,7 @@ test.each([['Weather'], [undefined]])(
 		const reviewed = toolkit(offer('weather', 'Ask Ada', { gatedToolNodeName }));
 		await expect(read([offer('time', 'Time'), reviewed])).rejects.toMatchObject({
 			message: "Tool Nodes contain a human review, which only n8n's own agents can run",
-			hint: 'Put a node with Send and Wait into a tool branch instead',
+			hint: 'Put Send and Wait for Response into a tool branch instead',
 		});
 	},
 );

@@ -195,7 +195,7 @@ test.each<[IDataObject, string, string]>([
 	],
 	[
 		{ tools: { tool: [{ name: 'a', define: 'schema', schema: '{' }] } },
-		'Tools: entry 1 (a), its schema is not valid JSON',
+		'Tools: entry 1 (a), JSON Schema is not valid JSON',
 		'',
 	],
 	[

@@ -185,7 +185,7 @@ describe.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])('%s'
 		],
 		[
 			{ responseFormat: 'schema', defineSchema: 'schema', jsonSchema: '{' },
-			'Response Format, its schema is not valid JSON',
+			'Response Format, JSON Schema is not valid JSON',
 		],
 		[
 			{ responseFormat: 'schema', defineSchema: 'schema', jsonSchema: '[]' },

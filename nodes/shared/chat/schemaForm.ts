@@ -89,9 +89,8 @@ export function readSchema(
 	label: string,
 	kind: 'field' | 'parameter',
 ): JsonValue | undefined {
-	if (define === 'schema') return readJson(schema ?? '{}', `${label}, its schema`);
-	if (define === 'example')
-		return inferSchema(readJson(example ?? '{}', `${label}, its example`));
+	if (define === 'schema') return readJson(schema ?? '{}', `${label}, JSON Schema`);
+	if (define === 'example') return inferSchema(readJson(example ?? '{}', `${label}, Example`));
 	const isByFields = (define ?? 'fields') === 'fields';
 	return isByFields ? fieldsSchema(fields ?? [], label, kind) : undefined;
 }

@@ -52,7 +52,7 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 		[
 			offered.some(({ metadata = {} }) => 'gatedToolNodeName' in metadata),
 			"contain a human review, which only n8n's own agents can run",
-			'Put a node with Send and Wait into a tool branch instead',
+			'Put Send and Wait for Response into a tool branch instead',
 		],
 		[
 			sourceOf(context) === null,
