@@ -16,7 +16,7 @@ import {
 	type FileEntry,
 } from '../shared/files/fileSource';
 import { openedRun } from '../shared/run/run';
-import type { Limit, Spent } from '../shared/durable/limit';
+import type { Limit } from '../shared/durable/limit';
 import { TASK_TABLE } from '../shared/durable/taskTable';
 import { isToolRun } from '../shared/engine/runs';
 
@@ -160,9 +160,6 @@ function checkText(url: unknown, field: string): string {
 /** Rounds a sum of money to ten digits, which removes the noise of binary fractions (0.1 times 3). */
 const roundCost = (cost: number) => Number(cost.toPrecision(10));
 
-const costOf = (videos: readonly PlannedVideo[]) =>
-	roundCost(videos.reduce((sum, { estimatedCost = 0 }) => sum + estimatedCost, 0));
-
 /** The limits, each with the sum that it holds for, and the words of its error. */
 const LIMITS = [
 	['maximumVideos', 'videos', 'Maximum Videos', 'create', 'created'],
@@ -187,12 +184,6 @@ export function limitOf(
 		LIMITS.some(([option]) => options[option] !== undefined);
 	if (!videos.some(isSet)) return undefined;
 	const [unit, who, when] = PERIODS[videos[0]!.options.limitPeriod];
-	const of = (items: readonly number[]) => videos.filter(({ item }) => items.includes(item));
-	const sumOf = (items: readonly number[]): Spent => ({
-		videos: items.length,
-		cost: costOf(of(items)),
-		unpriced: of(items).filter(({ estimatedCost }) => estimatedCost === undefined).length,
-	});
 	return {
 		since: () => {
 			if (unit === undefined) return undefined;
@@ -212,12 +203,11 @@ export function limitOf(
 			);
 		},
 		excessOf(spent, items) {
-			if (items.length === 0) return undefined;
-			const added = sumOf(items);
+			const own = videos.filter(({ item }) => items.includes(item));
+			const cost = own.reduce((sum, { estimatedCost = 0 }) => sum + estimatedCost, 0);
+			const added = { videos: items.length, cost };
 			for (const [option, sum, label, would, has] of LIMITS) {
-				const limit = Math.min(
-					...of(items).map(({ options }) => options[option] ?? Infinity),
-				);
+				const limit = Math.min(...own.map(({ options }) => options[option] ?? Infinity));
 				if (roundCost(spent[sum] + added[sum]) <= limit) continue;
 				return new InputError(
 					label,
