@@ -179,10 +179,12 @@ describe('time', () => {
 			time.hold(response);
 			response.writeHead(200, { 'content-type': 'video/mp4', etag: '"v1"' });
 			response.write(MP4);
-			const drip = setInterval(() => response.write('x'), 20_000);
-			response.on('close', () => {
-				clearInterval(drip);
-			});
+			// Not `setInterval`, whose time is real.
+			const drip = (): void => {
+				response.write('x');
+				if (!response.destroyed) setTimeout(drip, 20_000);
+			};
+			setTimeout(drip, 20_000);
 		};
 		const { errors, passedMs } = await wait(['task-1'], {}, (fake) => {
 			time = fake;
@@ -194,6 +196,31 @@ describe('time', () => {
 		expect(passedMs).toBeLessThan(16 * MINUTE_MS);
 		expect(filesOf()).toHaveLength(1);
 	}, 60_000);
+
+	test.each([
+		['within the file', 200, MP4.subarray(0, -1)],
+		['before it', 200, ''],
+		['in the words of an error', 503, 'Wait'],
+	])('a host that goes silent %s is asked again a minute later', async (_where, status, part) => {
+		let time: FakeTime;
+		host = (response) => {
+			if (filesOf().length > 1) {
+				response.end(MP4);
+				return;
+			}
+			time.hold(response);
+			response.writeHead(status, { 'content-length': MP4.length });
+			response.flushHeaders();
+			if (part !== '') response.write(part);
+		};
+		const { files, errors, passedMs } = await wait(['task-1'], {}, (fake) => {
+			time = fake;
+		});
+		expect({ files, errors }).toEqual({ files: 1, errors: [] });
+		expect(passedMs).toBeGreaterThanOrEqual(MINUTE_MS);
+		expect(passedMs).toBeLessThan(2 * MINUTE_MS);
+		expect(filesOf()).toHaveLength(2);
+	});
 
 	test('a finished download leaves no timer', async () => {
 		host = (response) => response.end(MP4);

@@ -5,7 +5,7 @@ import { isCanceled, ServiceError, type Advice } from '../../client/errors';
 import { isDataUrl } from '../../client/fileTypes';
 import { hostOf, isPrivateAddress, isPrivateUrl } from '../../client/http/publicUrl';
 import { excerpt, readBytes } from '../../client/http/request';
-import { startDeadline, transportError, withRetry } from '../../client/http/failures';
+import { transportError, withRetry } from '../../client/http/failures';
 import { isJsonObject } from '../../client/json';
 import { counted } from '../../client/values';
 import { lookup, streamOf, toStream } from '../engine/request';
@@ -32,6 +32,9 @@ export interface Download {
 	readonly retries?: number;
 }
 
+/** Ends an attempt that is silent for too long. */
+type Watch = ReturnType<typeof watchRequest>;
+
 /** Number of bytes by which a file is judged; the rest is streamed. */
 const HEAD_BYTES = 4_096;
 
@@ -56,24 +59,25 @@ const MAX_REDIRECTS = 10;
  */
 export async function downloadFile(run: Run, download: Download): Promise<IBinaryData> {
 	const { subject, advice = [OPEN_URL], retries = RETRY_DELAYS_MS.length } = download;
-	const deadline = startDeadline(run.clock, MAX_MINUTES * 60_000);
-	const watch = watchRequest({ idleTimeoutMs: Infinity, deadline }, run.canceled);
-	const policy = { retries, retryOutcomeUnknown: true, delaysMs: RETRY_DELAYS_MS };
+	const limitMs = MAX_MINUTES * 60_000;
+	const policy = { retries, retryOutcomeUnknown: true, delaysMs: RETRY_DELAYS_MS, limitMs };
 	const file = await settled(
 		isDataUrl(download.url)
 			? decodeFile(run, download)
-			: withRetry(
-					run.clock,
-					policy,
-					async () => await fetchFile(run, download, watch.signal),
-				),
+			: withRetry(run.clock, policy, async (deadline) => {
+					const watch = watchRequest(
+						{ idleTimeoutMs: IDLE_TIMEOUT_MS, deadline },
+						run.canceled,
+					);
+					return await fetchFile(run, download, watch).finally(() => {
+						watch.end();
+					});
+				}),
 	);
-	watch.end();
 	if ('value' in file) return file.value;
 	const { error } = file;
-	const isLate = watch.signal.aborted && run.canceled?.aborted !== true;
-	if (!(error instanceof ServiceError) || (isCanceled(error) && !isLate)) throw error;
-	if (isLate) {
+	if (!(error instanceof ServiceError) || isCanceled(error)) throw error;
+	if (error.kind === 'deadline') {
 		const message = `The download took more than ${MAX_MINUTES} minutes`;
 		throw new ServiceError('deadline', message, advice, { subject });
 	}
@@ -82,12 +86,12 @@ export async function downloadFile(run: Run, download: Download): Promise<IBinar
 }
 
 /** One attempt: stores the file while its bytes pass, of which only the first ones are kept. */
-async function fetchFile(run: Run, download: Download, signal: AbortSignal): Promise<IBinaryData> {
+async function fetchFile(run: Run, download: Download, watch: Watch): Promise<IBinaryData> {
 	const { name, expected, maximumFileSize } = download;
-	const { headers, body, close } = await openFile(run, download, signal);
+	const { headers, body, close } = await openFile(run, download, watch);
 	try {
 		checkFileSize(maximumFileSize, Number(headers['content-length'] ?? 0), true);
-		const chunks = chunksOf(body);
+		const chunks = chunksOf(body, watch);
 		const head = await readHead(chunks);
 		const type = judgeFile(head, headers['content-type'] ?? '', expected);
 		const check = fileCheck(type, maximumFileSize);
@@ -117,7 +121,7 @@ async function fetchFile(run: Run, download: Download, signal: AbortSignal): Pro
  * @throws ServiceError `protocol` for a URL that is not http(s) or leads to a private network, `network` when the
  *   connection fails, `http` for an error status.
  */
-async function openFile(run: Run, { url, isFromModel = false }: Download, signal: AbortSignal) {
+async function openFile(run: Run, { url, isFromModel = false }: Download, watch: Watch) {
 	const { isPrivate, isKnown } = run.service();
 	let at = url.trim();
 	checkHttpUrl(at);
@@ -137,11 +141,12 @@ async function openFile(run: Run, { url, isFromModel = false }: Download, signal
 				ignoreHttpStatusErrors: true,
 				disableFollowRedirect: true,
 				timeout: IDLE_TIMEOUT_MS,
-				abortSignal: AbortSignal.any([signal, closing.signal]),
+				abortSignal: AbortSignal.any([watch.signal, closing.signal]),
 			})
 			.catch((error: unknown) => {
-				throw downloadInterrupted(error);
+				throw downloadInterrupted(watch.explain(error));
 			})) as IN8nHttpFullResponse;
+		watch.touch();
 		const close = () => {
 			closing.abort();
 		};
@@ -153,7 +158,7 @@ async function openFile(run: Run, { url, isFromModel = false }: Download, signal
 		const isAll = status !== 206 || range?.endsWith(`/${length}`) === true;
 		if (status >= 200 && status < 300 && isAll) return { headers, body, close };
 		if (status < 300 || status >= 400 || location === undefined) {
-			const words = await readHead(chunksOf(body)).catch(() => '');
+			const words = await readHead(chunksOf(body, watch)).catch(() => '');
 			close();
 			throw statusError(at, status, excerpt(words.toString()));
 		}
@@ -234,9 +239,15 @@ function downloadInterrupted(cause: unknown): ServiceError {
 	});
 }
 
-/** The chunks of a body. */
-const chunksOf = (body: unknown) =>
-	readBytes(body as AsyncIterable<Uint8Array>, downloadInterrupted);
+/** The chunks of a body. What stores them may take its time after the last one. */
+async function* chunksOf(body: unknown, watch: Watch): AsyncGenerator<Uint8Array, undefined> {
+	const toError = (error: unknown) => downloadInterrupted(watch.explain(error));
+	for await (const chunk of readBytes(body as AsyncIterable<Uint8Array>, toError)) {
+		yield chunk;
+		watch.touch();
+	}
+	watch.end();
+}
 
 /** The first bytes of a file; all of a smaller one. */
 async function readHead(chunks: AsyncGenerator<Uint8Array, undefined>): Promise<Buffer> {
