@@ -107,6 +107,9 @@ test.each([
 	['ERR_SSL_CIPHER_OPERATION_FAILED', FAILURE.lost, true],
 	['ERR_SSL_WRONG_VERSION_NUMBER', FAILURE.lost, true],
 	['ECONNREFUSED', FAILURE.refused, false],
+	['ENOTFOUND', FAILURE.noName, false],
+	['EAI_FAIL', FAILURE.noName, false],
+	['EHOSTUNREACH', FAILURE.lost, true],
 	['ECONNRESET', FAILURE.lost, true],
 ])('%s: %s, the service may have done its work: %s', (code, message, outcomeUnknown) => {
 	const error = transportError(Object.assign(new Error('write'), { code }));

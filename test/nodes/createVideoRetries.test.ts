@@ -103,6 +103,14 @@ describe('Retry If Outcome Is Unknown with Retry On Fail', () => {
 	});
 });
 
+test('a connection that was never made leaves no row', async () => {
+	// No connection to this address is possible, on no machine.
+	const credential = { baseUrl: 'http://255.255.255.255', apiKey: 'k' };
+	const { error } = await run(['a'], {}, { credential });
+	expect(error!.message).toContain('Could not connect to the service');
+	expect(rowsOf()).toStrictEqual([]);
+});
+
 test('the same video of a round that the retry does not repeat is not given to another round', async () => {
 	answers = {
 		a: [

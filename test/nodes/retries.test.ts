@@ -1,8 +1,13 @@
+import dns from 'node:dns';
+
 import type { IDataObject } from 'n8n-workflow';
 
 import { runNode } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { events, json, serverForEach, type Script } from '../support/scriptedServer';
+
+/** To this address no connection is possible, on no machine. */
+const NOWHERE = '255.255.255.255';
 
 let script: Script;
 
@@ -24,23 +29,36 @@ const NODES: readonly [string, IDataObject, boolean][] = [
 	['createVideo', { prompt: 'Hi' }, false],
 ];
 
-const run = async (name: string, parameters: IDataObject, options: IDataObject = {}) =>
+const run = async (
+	name: string,
+	parameters: IDataObject,
+	options: IDataObject = {},
+	host = '127.0.0.1',
+) =>
 	await withFakeTimers(
 		async () =>
 			await runNode(name, {
-				credential: { baseUrl: server.url, apiKey: 'k' },
+				credential: { baseUrl: `http://${host}:${server.port}`, apiKey: 'k' },
 				parameters: { ...parameters, options },
 			}),
 	);
 
+const answerWell: Script = (response, { path }) => {
+	json(response, 200, path.startsWith('/v1/chat') ? REPLY : TASK);
+};
+
 /** Answers the first call with the status and a Retry-After of 0, then with success. */
 const failFirst =
 	(status: number): Script =>
-	(response, { path }, index) => {
+	(response, request, index) => {
 		if (index === 0) {
 			json(response, status, { error: { message: 'no' } }, { 'retry-after': '0' });
-		} else json(response, 200, path.startsWith('/v1/chat') ? REPLY : TASK);
+		} else answerWell(response, request, index);
 	};
+
+afterEach(() => {
+	jest.restoreAllMocks();
+});
 
 describe.each(NODES)('%s', (name, parameters, retriesUnknown) => {
 	test('429 is retried', async () => {
@@ -57,6 +75,31 @@ describe.each(NODES)('%s', (name, parameters, retriesUnknown) => {
 		script = failFirst(503);
 		await run(name, parameters, { retryOutcomeUnknown: true });
 		expect(server.requests).toHaveLength(retriesUnknown ? 2 : 1);
+	});
+
+	test.each([
+		['the network has no way to it', [NOWHERE]],
+		['it is at none of the addresses of its name', [NOWHERE, NOWHERE]],
+	])('a service is tried again if %s', async (_why, addresses) => {
+		const calls = jest.spyOn(dns, 'lookup').mockImplementation(((
+			_name: string,
+			options: { all?: boolean },
+			done: (error: null, ...found: unknown[]) => void,
+		) => {
+			const now = calls.mock.calls.length === 1 ? addresses : ['127.0.0.1'];
+			const found = now.map((address) => ({ address, family: 4 }));
+			process.nextTick(() => {
+				if (options.all === true) done(null, found);
+				else done(null, now[0], 4);
+			});
+		}) as unknown as typeof dns.lookup);
+		script = answerWell;
+		const { status, error } = await run(name, parameters, {}, 'service.example');
+		expect([status, error?.message, calls.mock.calls.length]).toStrictEqual([
+			'success',
+			undefined,
+			2,
+		]);
 	});
 
 	test('retries can be switched off', async () => {

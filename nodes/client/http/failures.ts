@@ -7,7 +7,7 @@ import {
 	type ErrorKind,
 	type SavedError,
 } from '../errors';
-import { shorten } from '../json';
+import { isJsonObject, objectOf, shorten, type JsonObject } from '../json';
 import type { Clock, Deadline, HttpPort } from '../ports';
 
 /** Endpoint group: some statuses have different meanings for chat and for video (spec 7), and in a chat without an app code. */
@@ -96,16 +96,16 @@ const UNLISTED: Rows = [
 
 const NOT_SENT = { kind: 'network', retryable: true } as const;
 const LOST = { ...NOT_SENT, outcomeUnknown: true } as const;
-const REFUSED = 'Could not connect to the service (connection refused)';
+const REFUSED = 'Could not connect to the service';
 const NO_NAME = 'Could not resolve the host name of the service';
 const SILENT = 'The service did not respond in time';
 const INSECURE = 'Could not establish a secure connection to the service';
 // The host recognizes a canceled execution by the word "canceled" in the message.
 const CANCELED = row('The execution was canceled', 'tasksContinue', { kind: 'canceled' });
-/** Errors without an HTTP response, by the error code of Node or axios. */
+/** Errors without an HTTP response, by the error code of Node or axios, or the system call `connect`. */
 export const TRANSPORT_ERRORS: Rows = [
-	[/^ECONNREFUSED$/, row(REFUSED, 'checkHostAndPort', NOT_SENT)],
-	[/^(ENOTFOUND|EAI_AGAIN)$/, row(NO_NAME, 'checkDns', NOT_SENT)],
+	[/^(ECONNREFUSED|connect)$/, row(REFUSED, 'checkHostAndPort', NOT_SENT)],
+	[/^(ENOTFOUND|EAI_\w+)$/, row(NO_NAME, 'checkDns', NOT_SENT)],
 	[/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/, row(SILENT, 'raiseTimeout', LOST)],
 	// In the handshake. Node reports what breaks after it, when the request may have arrived, as ERR_SSL_…
 	[
@@ -200,18 +200,22 @@ export function canceledError(): ServiceError {
 /** Classifies an error of the HTTP port: no response, or the connection was lost. Returns a ServiceError unchanged. */
 export function transportError(cause: unknown): ServiceError {
 	if (cause instanceof ServiceError) return cause;
-	const code = codeOf(cause);
-	return fromSaved(firstOf(TRANSPORT_ERRORS, code), { code, cause });
+	const causes: JsonObject[] = [];
+	// A host may wrap it.
+	for (let at = cause; isJsonObject(at) && causes.length < 5; at = at['cause']) causes.push(at);
+	const code = causes.flatMap((each) => [each['code'], each['httpCode']]).find(isCode) ?? '';
+	// Whatever the code is: without a connection nothing was sent.
+	const means = causes.some(isUnconnected) ? 'connect' : code;
+	return fromSaved(firstOf(TRANSPORT_ERRORS, means), { code, cause });
 }
 
-/** The first error code in the chain of causes: a host may wrap it. */
-function codeOf(error: unknown): string {
-	for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-		const { code, httpCode } = at as Error & { code?: unknown; httpCode?: unknown };
-		for (const found of [code, httpCode])
-			if (typeof found === 'string' && /^[A-Z]/.test(found)) return found;
-	}
-	return '';
+const isCode = (code: unknown): code is string => typeof code === 'string' && /^[A-Z]/.test(code);
+
+/** Whether no connection was made: of a host with several addresses, to none of them. */
+function isUnconnected(error: unknown): boolean {
+	const { syscall, errors } = objectOf(error);
+	const isToNone = Array.isArray(errors) && errors.length > 0 && errors.every(isUnconnected);
+	return syscall === 'connect' || isToNone;
 }
 
 export interface RetryPolicy {
