@@ -441,6 +441,56 @@ describe('Chat Completion', () => {
 		expect(server.requests).toHaveLength(4);
 	});
 
+	test.each([
+		['of one conversation', ['x', 'x', 'x', 'x']],
+		['of several conversations', ['x', 'y', 'x', 'z']],
+	])('in a Retry all items %s are asked anew after a change', async (_whose, keys) => {
+		const words = ['one', 'two', 'three', 'four'];
+		const items = words.map((chatInput, at) => ({ chatInput, sessionId: keys[at]! }));
+		const failing = ['three', 'three', 'four'];
+		model = (messages) => {
+			const text = String(messages.at(-1)!.content);
+			if (text.startsWith(`${failing[0]} `)) return void failing.shift();
+			return `Re: ${text}`;
+		};
+		const parametersOf = (word: string) => ({
+			memory: 'key',
+			memoryKey: '={{ $json.sessionId }}',
+			prompt: `={{ $json.chatInput }} ${word} at {{ $now.toMillis() }}`,
+			streaming: 'off',
+			options: { retries: 0, concurrency: 1 },
+		});
+		const execution = { id: '11', token: 't' };
+		const old = { items, execution, parameters: parametersOf('old') };
+		const changed = [
+			packageNode('Tested', 'chatCompletion', { parameters: parametersOf('new') }),
+		];
+		const retry = { ...execution, id: '12', isRetry: true };
+		const withoutTime = (text: unknown) => String(text).replace(/ at \d+$/, '');
+		const asked = () => sent().map((messages) => withoutTime(messages.at(-1)!.content));
+
+		const first = await chat('', old);
+		const second = await first.resume(retry);
+		expect(asked()).toStrictEqual(['one old', 'two old', 'three old', 'three old']);
+		tables.disabled = true;
+		const none = await second.resume(retry, changed);
+		expect(none.error!.message).toMatch(/^Memory cannot be used: /);
+		tables.disabled = false;
+		const third = await none.resume(retry, changed);
+		expect(asked().slice(4)).toStrictEqual(['one new', 'two new', 'three new', 'four new']);
+		const fourth = await third.resume(retry, changed);
+		expect(asked().slice(8)).toStrictEqual(['four new']);
+		const outputs = fourth.outputs[0]!.map(({ json: { output } }) => withoutTime(output));
+		expect(outputs).toStrictEqual(words.map((word) => `Re: ${word} new`));
+		const remembered = turns().map(([question]) => withoutTime(question!.content));
+		expect(remembered).toStrictEqual(words.map((word) => `${word} new`));
+		const before = sent()[6]!
+			.slice(0, -1)
+			.map(({ content }) => withoutTime(content));
+		const known = words.slice(0, 2).filter((_word, at) => keys[at] === 'x');
+		expect(before).toStrictEqual(known.flatMap((word) => [`${word} new`, `Re: ${word} new`]));
+	});
+
 	test('with On Error: Continue the next tries ask only what has failed', async () => {
 		model = (messages) => (messages.at(-1)!.content === 'one' ? undefined : 'Yes');
 		const { outputs } = await chat('', {

@@ -104,8 +104,14 @@ export interface RunResult {
 	/** Messages below the outputs of all nodes. */
 	readonly hints: readonly string[];
 	readonly run: IRun;
-	/** Resumes a waiting execution from its saved data, as another process would; or retries a failed one. */
-	resume(execution?: EnvironmentOptions['execution']): Promise<RunResult>;
+	/**
+	 * Resumes a waiting execution from its saved data, as another process would; or retries a failed one, with nodes that a
+	 * person has changed since.
+	 */
+	resume(
+		execution?: EnvironmentOptions['execution'],
+		changed?: readonly INode[],
+	): Promise<RunResult>;
 }
 
 /**
@@ -329,11 +335,14 @@ async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunR
 			.flat()
 			.flatMap(({ hints = [] }) => hints.map(({ message }) => message)),
 		run,
-		resume: async (execution = options.execution) => {
+		resume: async (execution = options.execution, changed = []) => {
 			const saved = JSON.parse(JSON.stringify(run.data)) as IRunExecutionData;
 			if (execution?.isRetry === true) removeFailure(saved);
+			const now = (node: INode) => changed.find(({ name }) => name === node.name) ?? node;
+			for (const next of saved.executionData!.nodeExecutionStack) next.node = now(next.node);
 			const more = execution && { execution };
-			return await runExecution({ ...drawn, options: { ...options, ...more } }, saved);
+			const redrawn = { nodes: nodes.map(now), options: { ...options, ...more } };
+			return await runExecution({ ...drawn, ...redrawn }, saved);
 		},
 	};
 }

@@ -6,6 +6,7 @@ import type { ChatMessage } from '../../client/chat/types';
 import { keyedMutex } from '../../client/concurrency';
 import { InputError } from '../../client/errors';
 import { isBlank, oneLine, shown } from '../../client/values';
+import { hashOf } from '../durable/identity';
 import type { Row, TableSchema } from '../engine/dataTable';
 import { isSignedUrl } from '../engine/request';
 import type { ValuesOf } from '../form/form';
@@ -33,7 +34,7 @@ export const MEMORY_TABLE = {
 /** Turns that are read without a limit on messages, and with any. */
 const MAX_TURNS = 1_000;
 
-const UNUSABLE = 'Otherwise set Memory to None, and Input to Messages';
+const MEMORY = ['Memory', 'Otherwise set Memory to None, and Input to Messages'] as const;
 const TOO_LONG =
 	'The question and its reply exceed the limits of the memory, and are not remembered. Raise Maximum Messages in Memory, or ask for less at once';
 
@@ -46,6 +47,7 @@ export interface Memory {
 	readonly turn: number;
 	/** ID of the first row that was read: those before it are beyond the limit. 0 if all were read. */
 	readonly firstId: number;
+	readonly turnId: string;
 }
 
 const KEY = ['Memory Key', 'Enter a value, or set Memory to None'] as const;
@@ -79,7 +81,7 @@ function turnsOf(run: Run, key: string) {
 	const { workflowId: workflow_id, node, service } = run;
 	const { account } = service();
 	const owner = { session_key: key, workflow_id, node_id: node.id, account };
-	return chatRows(run, MEMORY_TABLE, owner, ['Memory', UNUSABLE]);
+	return chatRows(run, MEMORY_TABLE, owner, MEMORY);
 }
 
 /**
@@ -92,6 +94,7 @@ export async function recall(
 	key: string,
 	maxMessages: number,
 	asked: readonly ChatMessage[],
+	turnId: string = randomUUID(),
 ): Promise<{ readonly conversation: Conversation; readonly memory?: Memory }> {
 	if (key === '') return { conversation: startConversation(asked) };
 	const limit = Math.min(maxMessages || MAX_TURNS, MAX_TURNS);
@@ -99,7 +102,7 @@ export async function recall(
 	const remembered = limitMemory(rows.toReversed().flatMap(messagesOf), maxMessages);
 	const turn = remembered.length + lastTurn(asked);
 	const firstId = rows.length < limit ? 0 : Number(rows.at(-1)!['id']);
-	const memory = { key, maxMessages, turn, firstId };
+	const memory = { key, maxMessages, turn, firstId, turnId };
 	return { conversation: startConversation(withMemory(remembered, asked)), memory };
 }
 
@@ -118,9 +121,9 @@ export async function remember(
 	{ messages, phase }: Conversation,
 ): Promise<void> {
 	if (memory === undefined || (phase.kind !== 'answered' && phase.kind !== 'stopped')) return;
-	const { key, maxMessages, turn, firstId } = memory;
+	const { key, maxMessages, turn, firstId, turnId } = memory;
 	const kept = limitMemory(toKeep(messages.slice(turn), isSignedUrl), maxMessages);
-	const row = { turn: JSON.stringify(kept), turn_id: randomUUID() };
+	const row = { turn: JSON.stringify(kept), turn_id: turnId };
 	if (kept.length === 0) run.hint(TOO_LONG);
 	else await turnsOf(run, key).insert(row, firstId);
 }
@@ -128,22 +131,47 @@ export async function remember(
 /** By workflow, node and key, in this process. */
 const runExclusive = keyedMutex();
 
+interface Kept<T> {
+	readonly run: number;
+	/** A hash of the parameters of the node. */
+	readonly entered: string;
+	/** What the IDs of the turns begin with. */
+	turns?: string;
+	readonly items: Record<number, T>;
+}
+
 /**
  * Asks the items of each conversation one after another, those of other executions in this process, too. Keeps the outputs
- * in the execution: *Retry On Fail* and n8n's *Retry* take them, as an item that is asked again would add its turn again.
+ * in the execution: *Retry On Fail* and n8n's *Retry* take them, as an item that is asked again would add its turn again. With
+ * parameters that a person has changed since, which are compared as entered, the items are asked anew, and their turns go.
  */
 export function itemsInTurn<T>({ index: run, isTool, state: stateOf, ...context }: Run) {
-	const { workflowId, node, continuesOnFail } = context;
-	const state = stateOf<{ readonly run: number; items: Record<number, T> }>('remembered');
+	const { workflowId, node, continuesOnFail, onTable } = context;
+	const entered = hashOf(node.parameters);
+	const state = stateOf<Kept<T>>('remembered');
 	// Calls of a tool have no position: each is another one.
 	const stored = isTool ? undefined : state.get();
-	const { items } = state.set(stored?.run === run ? stored : { run, items: {} });
+	const kept = state.set(stored?.run === run ? stored : { run, entered, items: {} });
 	/** By key, the error that stops the node: what follows in the conversation is asked after it, by a retry. */
 	const failed = new Map<string, unknown>();
+	let renewed: Promise<void> | undefined;
+	async function renew() {
+		if (kept.entered === entered) return;
+		const turns = ['turn_id', 'like', `${kept.turns}%`] as const;
+		if (kept.turns)
+			await onTable(MEMORY_TABLE, { remove: { all: [turns] } }).catch((error: unknown) => {
+				throw unusable(error, MEMORY);
+			});
+		Object.assign(kept, { entered, items: {} });
+	}
 	return {
+		/** The ID of the turn of an item. */
+		turnId: (item: number) => `${(kept.turns ??= randomUUID())} ${item}`,
 		/** Runs `ask` for an item. An empty key is no conversation. */
 		async ask(item: number, key: string, ask: () => Promise<T>) {
 			if (key === '') return await ask();
+			await (renewed ??= renew());
+			const { items } = kept;
 			const once = async () => {
 				if (item in items) return items[item]!;
 				if (failed.has(key)) throw failed.get(key);
@@ -219,6 +247,12 @@ export function isOfVisitor({ messages }: Run, value: string): boolean {
 	return messages.some(({ json }) => sends(json));
 }
 
+/** A field that asks for a table, and what to do where that cannot be used. */
+type Use = readonly [field: string, remedy: string];
+
+const unusable = (error: unknown, [field, remedy]: Use) =>
+	new InputError(field, `cannot be used: ${(error as Error).message}`, remedy);
+
 /** How long the rows of chats stay: visitors begin as many as they like. */
 const CHAT_MS = 90 * 86_400_000;
 
@@ -227,17 +261,14 @@ const CHAT_MS = 90 * 86_400_000;
  * changed: writers at the same moment lose nothing.
  *
  * @param owner The columns that all of them share.
- * @param field The field that asks for them, and what to do where the table cannot be used.
  */
 export function chatRows(
 	run: Run,
 	schema: TableSchema,
 	owner: Readonly<Record<string, string>>,
-	[field, remedy]: readonly [field: string, remedy: string],
+	use: Use,
 ) {
 	const all = Object.entries(owner).map(([name, value]) => [name, 'eq', value] as const);
-	const failure = (error: unknown) =>
-		new InputError(field, `cannot be used: ${(error as Error).message}`, remedy);
 	return {
 		/**
 		 * The last rows, the newest first.
@@ -248,7 +279,7 @@ export function chatRows(
 			await run
 				.onTable(schema, { find: { all }, newest: true, limit })
 				.catch((error: unknown) => {
-					throw failure(error);
+					throw unusable(error, use);
 				}),
 		/**
 		 * Inserts a row. Those of the conversation below this ID go, and old ones of the workflow's chats. The reply is paid
@@ -264,7 +295,9 @@ export function chatRows(
 				{ remove: { all: [ofChats, ['saved_at', 'lt', old!]] } },
 			] as const;
 			await run.onTable(schema, ...steps).catch((error: unknown) => {
-				run.hint(`The next message will not know this reply. ${errorLine(failure(error))}`);
+				run.hint(
+					`The next message will not know this reply. ${errorLine(unusable(error, use))}`,
+				);
 			});
 		},
 	};
