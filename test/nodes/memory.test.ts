@@ -20,6 +20,8 @@ type Model = (messages: readonly ChatMessage[]) => string | ToolCall[] | IDataOb
 let tables: DataTables;
 let model: Model;
 
+const isCalling = (said: IDataObject = {}) => 'tool_calls' in said;
+
 beforeAll(addTriggers);
 
 const server = serverForEach((response, { body }, index) => {
@@ -27,7 +29,7 @@ const server = serverForEach((response, { body }, index) => {
 	const said = model(request.messages);
 	const isText = typeof said === 'string';
 	const isCalls = Array.isArray(said);
-	const finish_reason = isText ? 'stop' : isCalls ? 'tool_calls' : 'length';
+	const finish_reason = isText ? 'stop' : isCalls || isCalling(said) ? 'tool_calls' : 'length';
 	const message = {
 		role: 'assistant',
 		...(isText ? { content: said } : isCalls ? { tool_calls: said } : said),
@@ -54,6 +56,19 @@ beforeEach(() => {
 	};
 	model = (messages) => `Re: ${lastText(messages)}`;
 });
+
+/** What services put into a message beside the answer: not every one takes it back. */
+const MORE: IDataObject = {
+	reasoning: 'Hm',
+	reasoning_content: 'Hm',
+	reasoning_details: [{ type: 'reasoning.text', text: 'Hm', signature: 's' }],
+	audio: { id: 'a', data: 'AAAA', transcript: 'Yes' },
+	annotations: [],
+	refusal: '',
+	images: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(2e5)}` } }],
+	videos: [],
+};
+const MARK = '\n\n[The reply was cut off here]';
 
 const user = (content: string) => ({ role: 'user', content });
 const says = (content: string) => ({ role: 'assistant', content });
@@ -324,6 +339,12 @@ describe('Chat Completion', () => {
 		await chat('Look', { parameters: { images } });
 		await chat('two');
 		expect(JSON.stringify(sent()[1]![0])).toContain('http://127.0.0.1/a.png');
+	});
+
+	test.each(['auto', 'off'])('of a reply its text is remembered: %s', async (streaming) => {
+		model = () => ({ ...MORE, content: 'Yes' });
+		await chat('one', { parameters: { streaming } });
+		expect(turns()).toStrictEqual([[user('one'), says(`Yes${MARK}`)]]);
 	});
 
 	test('what the workflow adds to the request for JSON is not remembered', async () => {
@@ -688,6 +709,18 @@ describe('Agent with Tools', () => {
 			says('Sunny.'),
 			user('Bern'),
 		]);
+	});
+
+	test('of an answer its text is remembered, of a reply with calls all', async () => {
+		const called = { ...MORE, images: [], content: null, tool_calls: [call('Rome')] };
+		model = (messages) => (isAsked(messages) ? called : { ...MORE, content: 'Sunny.' });
+		await ask(['Rome']);
+		const [, said, answer] = turns()[0]!.filter(({ role }) => role !== 'tool');
+		expect(said).toMatchObject({
+			reasoning: 'Hm',
+			reasoning_details: MORE['reasoning_details'],
+		});
+		expect(answer).toStrictEqual(says(`Sunny.${MARK}`));
 	});
 
 	test('a stopped conversation is remembered with its calls closed', async () => {

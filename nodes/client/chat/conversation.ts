@@ -8,8 +8,8 @@ import {
 	toReplay,
 	type RepliedCall,
 } from './toolCalls';
-import { usageOf } from './result';
-import type { ChatCompletion, ChatMessage, ToolDeclaration, Usage } from './types';
+import { MEDIA_FIELD, usageOf } from './result';
+import type { ChatCompletion, ChatMessage, ReplyMessage, ToolDeclaration, Usage } from './types';
 
 /** The limit that stopped a conversation before its final answer. */
 export type StopReason = 'max_rounds' | 'max_tool_calls' | 'repeated_tool_call';
@@ -107,13 +107,24 @@ export function applyReply(
 		phase: { kind: 'calling' },
 	});
 	if (isAnswer) {
-		const messages = [...next.messages, toReplay(message, [])];
+		const messages = [...next.messages, toAnswer(message)];
 		return { ...next, messages, phase: { kind: 'answered' } };
 	}
 	const reason = exceededLimit(next, limits);
 	if (reason === undefined) return next;
 	const closed = closeOpenCalls(next, `the conversation was stopped (${reason})`);
 	return { ...closed, phase: { kind: 'stopped', reason } };
+}
+
+const isLink = (url: unknown) => typeof url === 'string' && /^https?:/i.test(url);
+
+/** An answer as it is sent back: its text, and files that are links. Not every server takes its thoughts and other fields. */
+function toAnswer({ content, ...fields }: ReplyMessage): ChatMessage {
+	const files = Object.entries(fields).filter(([name, value]) => {
+		const urls = MEDIA_FIELD.test(name) ? [value].flat() : [];
+		return urls.length > 0 && urls.every(isLink);
+	});
+	return { role: 'assistant', content, ...Object.fromEntries(files) };
 }
 
 /** Pending tool calls, in the order of the reply. */

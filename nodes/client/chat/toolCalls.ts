@@ -188,14 +188,14 @@ export function errorResult(error: string): string {
 	return JSON.stringify({ error });
 }
 
-/** The assistant message that sends a reply back with these of its calls (spec 4); `content` is null without text. */
+/** The assistant message that sends a reply back with these of its calls, and all else of it (spec 4); `content` is null without text. */
 export function toReplay(message: ReplyMessage, calls: readonly ToolCall[]): ChatMessage {
 	const { tool_calls, tool_results, parts, content, ...rest } = message;
 	return {
 		...rest,
 		role: 'assistant',
-		content: calls.length > 0 && isBlank(content) ? null : content,
-		...(calls.length === 0 ? {} : { tool_calls: calls.map(toReplayedCall) }),
+		content: isBlank(content) ? null : content,
+		tool_calls: calls.map(toReplayedCall),
 	};
 }
 
