@@ -3,7 +3,7 @@ import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 import { addUsage } from '../client/chat/conversation';
 import { checkMessages, restoreReplies } from '../client/chat/messages';
 import { laterToolChoice } from '../client/chat/requestFields';
-import { usageOf } from '../client/chat/result';
+import { boundedFields, usageOf } from '../client/chat/result';
 import { sendChat, type SendOptions } from '../client/chat/sendChat';
 import { callProblem, closeCalls, splitCalls, toReplay } from '../client/chat/toolCalls';
 import type {
@@ -210,7 +210,7 @@ export function chatModel(
 			}
 			if (left === 0) {
 				const message = `The model made an invalid call to the tool ${oneLine(first.function.name)}`;
-				const details = { partial: asJson(completion) };
+				const details = { partial: boundedFields(asJson(completion)) };
 				throw new ServiceError('protocol', message, INVALID_HINT, details);
 			}
 			request = { ...request, messages: closeCalls([...request.messages, said], names) };

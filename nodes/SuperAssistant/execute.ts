@@ -2,6 +2,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { userMessage } from '../client/chat/messages';
 import { askAssistant } from '../client/chat/sendChat';
+import { idText } from '../client/chat/toolCalls';
 import type { ChatCompletion } from '../client/chat/types';
 import { judge } from '../client/chat/verdict';
 import { keyedMutex, readResult, settled, valueOf } from '../client/concurrency';
@@ -174,7 +175,8 @@ async function ask(
 		// The assistant remembers the others.
 		const question = { ...inSession, ...rest, messages: messages.slice(-1) };
 		const reply = await askAssistant(http, question, ...more);
-		id = reply.session_id ?? id;
+		// One that is too long is none.
+		id = idText(reply.session_id) || id;
 		events.push(...[reply['events'] ?? []].flat());
 		return reply;
 	};

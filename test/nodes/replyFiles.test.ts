@@ -10,7 +10,9 @@ jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNod
 const CDN = 'https://cdn.example';
 const PNG = sampleFile('image/png');
 const DATA = `data:image/png;base64,${PNG.toString('base64')}`;
+const SIGNED = `${CDN}/1?signature=${'a'.repeat(2_000)}`;
 const image = (url: string) => ({ kind: 'image', url });
+const video = (url: string) => ({ kind: 'video', url });
 
 /** A reply with a file: fields of its choice, of its message, and of its body. */
 interface Form {
@@ -53,7 +55,9 @@ const FORMS: readonly (readonly [name: string, form: Form, media: object])[] = [
 		image(DATA),
 	],
 	['a list of URLs', { message: { images: [`${CDN}/1`] } }, image(`${CDN}/1`)],
-	['a video_url', { message: { video_url: `${CDN}/1` } }, { kind: 'video', url: `${CDN}/1` }],
+	['a video_url', { message: { video_url: `${CDN}/1` } }, video(`${CDN}/1`)],
+	['a signed URL of the choice', { choice: { video_url: SIGNED } }, video(SIGNED)],
+	['a signed URL of the body', { body: { image_url: SIGNED } }, image(SIGNED)],
 	[
 		'a file by its extension',
 		{ choice: { files: [`${CDN}/a.pdf`] } },
@@ -108,6 +112,22 @@ describe.each(CHAT_NODE_NAMES)('%s', (node: ChatNodeName) => {
 		});
 	});
 });
+
+test.each(CHAT_NODE_NAMES.filter((node) => node !== 'model'))(
+	'%s: a long text around the reply is cut, but not with Output: Raw',
+	async (node) => {
+		const note = 'n'.repeat(2_000);
+		form = {
+			choice: { note },
+			body: { note, model: note, id: note },
+			message: { content: 'Yes' },
+		};
+		const ask = async (output: string) =>
+			JSON.stringify((await askThrough(node, false, server.url, { output })).json);
+		expect((await ask('raw')).split(note)).toHaveLength(5);
+		expect(await ask('detailed')).not.toContain(note);
+	},
+);
 
 test('the images of all chunks count', async () => {
 	const chunk = (more: object) => ({ choices: [{ index: 0, delta: {}, ...more }] });

@@ -26,7 +26,7 @@ import type { HttpPort, HttpResponse } from '../ports';
 import { isBlank } from '../values';
 import { applyChunk, isFinished, startAccumulator, toCompletion } from './accumulator';
 import { readMessage, readReason, stringOf, withThoughtsApart } from './replyMessage';
-import { boundedFields, withReply } from './result';
+import { withReply } from './result';
 import type { ChatCompletion, ChatDelta, ChatRequest } from './types';
 
 const END_OF_STREAM = '[DONE]';
@@ -94,10 +94,9 @@ export async function completeChat(
 	const { head, body } = await peek(response.body);
 	const isDeclared = EVENT_STREAM.test(response.headers['content-type'] ?? '');
 	const isStream = STREAM_HEAD.test(head) || (isDeclared && /^[^{[<]/.test(head));
-	const completion = isStream
+	return isStream
 		? await readStream({ ...response, body }, endpoint, onDelta)
 		: readBody(await readJsonObject({ ...response, body }), endpoint, onDelta);
-	return fromJson(boundedFields(asJson(completion)));
 }
 
 /** Reads the beginning of a body, without white space before it: some services declare a stream as JSON, or JSON as a stream. */

@@ -2,6 +2,7 @@ import { ServiceError, type ErrorDetails } from '../errors';
 import { isDataUrl, mimeTypeOf } from '../fileTypes';
 import {
 	asJson,
+	fromJson,
 	isJsonObject,
 	mapValues,
 	parseJsonObject,
@@ -44,7 +45,8 @@ export function toChatResult(
 	body: ChatCompletion,
 	{ json, details, taker, base }: ResultOptions = {},
 ): JsonObject {
-	const { message, finish_reason } = body.choices[0]!;
+	const { message } = body.choices[0]!;
+	const fields = fromJson<ChatCompletion>(boundedFields(asJson(body)));
 	const media = findMedia(body, base);
 	const links = media.map(({ url }) => url).filter((url) => !isDataUrl(url));
 	const { asked, ran } = splitCalls(message, taker === 'assistant');
@@ -60,10 +62,10 @@ export function toChatResult(
 		json,
 		media: ifAny(media),
 		tool_calls: ifAny(asked),
-		...fieldsOf(body, ['suggested_questions']),
-		finish_reason,
+		...fieldsOf(fields, ['suggested_questions']),
+		finish_reason: fields.choices[0]!.finish_reason,
 		usage: usageOf(body),
-		...fieldsOf(body, BODY_FIELDS),
+		...fieldsOf(fields, BODY_FIELDS),
 	});
 	if (details !== true) return asJson(shown);
 	// With their results: they must not be run again (spec 2.4, 2.7).
@@ -76,7 +78,7 @@ export function toChatResult(
 		reasoning_content: message.reasoning_content,
 		tool_calls: ifAny(executed),
 		tool_results: message['tool_results'],
-		...fieldsOf(body, DETAILS),
+		...fieldsOf(fields, DETAILS),
 	});
 	return asJson({ ...shown, ...more });
 }
@@ -110,13 +112,14 @@ function readUsage(usage: unknown): Usage | undefined {
 
 /**
  * A body, or a choice of it, whose texts around the reply have a bound: the finish reason, the name of the model. An ID
- * above it is left out: cut, it would be another ID.
+ * above it is left out: cut, it would be another ID. A file stays, whose URL may be long.
  */
 export function boundedFields(fields: JsonObject): JsonObject {
 	return mapValues(fields, (value, name) => {
 		if (name === 'choices' && Array.isArray(value))
 			return value.map((each) => (isJsonObject(each) ? boundedFields(each) : each));
-		if (typeof value !== 'string' || value.length <= MAX_FIELD) return value;
+		if (typeof value !== 'string' || value.length <= MAX_FIELD || MEDIA_FIELD.test(name))
+			return value;
 		return /(^|_)id$/.test(name) ? undefined : shorten(value, MAX_FIELD);
 	});
 }
