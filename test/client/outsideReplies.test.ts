@@ -31,9 +31,16 @@ describe('content in parts', () => {
 			[],
 		],
 		['a refusal alone', [{ refusal: 'I cannot.' }], { content: '', refusal: 'I cannot.' }, []],
+		[
+			'a call in the old field beside an empty list',
+			'Hi',
+			{ content: 'Hi', tool_calls: [{ function: { name: 'f' } }] },
+			[],
+			{ tool_calls: [], function_call: { name: 'f' } },
+		],
 		['null among texts', ['a', null, 'b'], { content: 'ab' }, []],
-	])('%s', (_name, content, said, parts) => {
-		expect(readMessage({ content })).toStrictEqual({ said, parts });
+	])('%s', (_name, content, said, parts, more: object = {}) => {
+		expect(readMessage({ content, ...more })).toStrictEqual({ said, parts });
 	});
 
 	test('any number of parts in one event', () => {

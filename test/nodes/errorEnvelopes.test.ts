@@ -124,6 +124,25 @@ describe.each(CHAT_NODE_NAMES)('%s', (node) => {
 		}
 	});
 
+	test.each([{ tool_calls: [] }, { tool_calls: null }, { function_call: null }])(
+		'an error beside a message without an answer, %j, is one',
+		async (fields) => {
+			const message = { role: 'assistant', content: '', ...fields };
+			const choices = [{ index: 0, message, delta: message, finish_reason: null }];
+			const body = { choices, error: { code: 429, message: 'slow down' } };
+			for (const form of ['as a body', 'as the first event of a stream'] as const) {
+				answer = FORMS[form](body);
+				server.requests.length = 0;
+				const stream = form !== 'as a body';
+				const { error: shown } = await withFakeTimers(
+					async () => await askThrough(node, stream, server.url),
+				);
+				expect(shown).toMatch(RegExp(`^${FAILURE.tooMany}`));
+				expect(server.requests).toHaveLength(4);
+			}
+		},
+	);
+
 	test.each(QUOTED)('%i, %s: %s', async (status, body, message, words) => {
 		httpStatus = status;
 		for (const stream of [true, false]) {

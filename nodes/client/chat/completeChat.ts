@@ -27,6 +27,7 @@ import { isBlank } from '../values';
 import { applyChunk, isFinished, startAccumulator, toCompletion } from './accumulator';
 import { readMessage, readReason, stringOf, withThoughtsApart } from './replyMessage';
 import { withReply } from './result';
+import { objectsOf } from './toolCalls';
 import type { ChatCompletion, ChatDelta, ChatRequest } from './types';
 
 const END_OF_STREAM = '[DONE]';
@@ -209,7 +210,8 @@ function readBody(body: JsonObject, endpoint: Endpoint, onDelta: OnDelta): ChatC
 	const { said, parts } = readMessage(choice['message']);
 	const { content = null, reasoning_content: reasoning } = said;
 	// Beside an answer an error tells of something else, unless the choice itself has it.
-	const isAnswered = said['tool_calls'] !== undefined || !isBlank(content) || parts.length > 0;
+	const calls = objectsOf(said['tool_calls']);
+	const isAnswered = calls.length > 0 || !isBlank(content) || parts.length > 0;
 	const error = errorIn(isAnswered ? { ...body, error: null } : body);
 	const isEmpty = choices.length === 0;
 	if (error || (!isEmpty && !isJsonObject(choice['message'])))

@@ -23,15 +23,17 @@ export function readMessage(value: unknown) {
 		reasoning_content,
 		reasoning,
 		reasoning_details: details,
+		tool_calls: calls,
 		function_call: call,
 	} = fields;
+	const hasCalls = [calls ?? []].flat().length > 0;
 	const thoughts = readContent(reasoning_content ?? reasoning ?? thought ?? details);
 	const said: JsonObject = withoutUndefined({
 		...fields,
 		content: text,
 		reasoning_content: thoughts.text ?? undefined,
 		refusal: refusal ?? fields['refusal'],
-		tool_calls: fields['tool_calls'] ?? (isJsonObject(call) ? [{ function: call }] : undefined),
+		tool_calls: isJsonObject(call) && !hasCalls ? [{ function: call }] : calls,
 		function_call: undefined,
 		// The service may have a field of this name itself.
 		parts: undefined,
