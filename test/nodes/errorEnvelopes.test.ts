@@ -39,6 +39,7 @@ const MEANT = [
 ] as const;
 
 const PAGE = '<!DOCTYPE html><title>Just a moment...</title><p>Enable JavaScript</p>';
+const CUT = `{"choices":[{"message":{"content":"${'All of <b> it. '.repeat(20)}End`;
 const error = (fields: object) => JSON.stringify({ error: fields });
 /** HTTP status, body, what it means, and the words of the service in it. */
 const QUOTED = [
@@ -57,6 +58,8 @@ const QUOTED = [
 		'Failed to call: <function=weather>"',
 	],
 	[404, error({ message: 'No endpoint supports tool use' }), FAILURE.notFound, 'No endpoint'],
+	// What was paid for.
+	[200, CUT, 'The response is truncated or not valid JSON', CUT],
 ] as const;
 
 let server: ScriptedServer;

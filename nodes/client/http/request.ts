@@ -53,7 +53,7 @@ export async function readJsonObject({ body }: HttpResponse): Promise<JsonObject
 	if (!text.trimStart().startsWith('{')) throw unexpectedResponse(text);
 	// Usually a proxy has truncated it.
 	const message = 'The response is truncated or not valid JSON';
-	const details = { outcomeUnknown: true, retryable: true, serviceMessage: excerpt(text) };
+	const details = { outcomeUnknown: true, retryable: true, serviceMessage: text };
 	throw new ServiceError('protocol', message, 'findProxy', details);
 }
 
