@@ -116,14 +116,14 @@ export function applyReply(
 	return { ...closed, phase: { kind: 'stopped', reason } };
 }
 
-const isLink = (url: unknown) => typeof url === 'string' && /^https?:/i.test(url);
+/** A URL, or several, none of them the file itself. */
+const LINKS = /^https?:(?!.*,data:)/i;
 
 /** An answer as it is sent back: its text, and files that are links. Not every server takes its thoughts and other fields. */
 function toAnswer({ content, ...fields }: ReplyMessage): ChatMessage {
-	const files = Object.entries(fields).filter(([name, value]) => {
-		const urls = MEDIA_FIELD.test(name) ? [value].flat() : [];
-		return urls.length > 0 && urls.every(isLink);
-	});
+	const files = Object.entries(fields).filter(
+		([name, value]) => MEDIA_FIELD.test(name) && LINKS.test(String(value)),
+	);
 	return { role: 'assistant', content, ...Object.fromEntries(files) };
 }
 

@@ -45,8 +45,8 @@ export function toChatResult(
 	body: ChatCompletion,
 	{ json, details, taker, base }: ResultOptions = {},
 ): JsonObject {
-	const { message } = body.choices[0]!;
 	const fields = fromJson<ChatCompletion>(boundedFields(asJson(body)));
+	const { message, finish_reason } = fields.choices[0]!;
 	const media = findMedia(body, base);
 	const links = media.map(({ url }) => url).filter((url) => !isDataUrl(url));
 	const { asked, ran } = splitCalls(message, taker === 'assistant');
@@ -63,7 +63,7 @@ export function toChatResult(
 		media: ifAny(media),
 		tool_calls: ifAny(asked),
 		...fieldsOf(fields, ['suggested_questions']),
-		finish_reason: fields.choices[0]!.finish_reason,
+		finish_reason,
 		usage: usageOf(body),
 		...fieldsOf(fields, BODY_FIELDS),
 	});

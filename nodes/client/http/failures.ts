@@ -214,8 +214,8 @@ const isCode = (code: unknown): code is string => typeof code === 'string' && /^
 /** Whether no connection was made: of a host with several addresses, to none of them. */
 function isUnconnected(error: unknown): boolean {
 	const { syscall, errors } = objectOf(error);
-	const isToNone = Array.isArray(errors) && errors.length > 0 && errors.every(isUnconnected);
-	return syscall === 'connect' || isToNone;
+	if (Array.isArray(errors) && errors.length > 0) return errors.every(isUnconnected);
+	return syscall === 'connect';
 }
 
 export interface RetryPolicy {

@@ -7,7 +7,7 @@ import { keyedMutex } from '../../client/concurrency';
 import { InputError } from '../../client/errors';
 import { isBlank, oneLine, shown } from '../../client/values';
 import { hashOf } from '../durable/identity';
-import type { Row, TableSchema } from '../engine/dataTable';
+import type { Row, Step, TableSchema } from '../engine/dataTable';
 import { isSignedUrl } from '../engine/request';
 import type { ValuesOf } from '../form/form';
 import { errorLine } from '../run/nodeErrors';
@@ -34,7 +34,7 @@ export const MEMORY_TABLE = {
 /** Turns that are read without a limit on messages, and with any. */
 const MAX_TURNS = 1_000;
 
-const MEMORY = ['Memory', 'Otherwise set Memory to None, and Input to Messages'] as const;
+const UNUSABLE = 'Otherwise set Memory to None, and Input to Messages';
 const TOO_LONG =
 	'The question and its reply exceed the limits of the memory, and are not remembered. Raise Maximum Messages in Memory, or ask for less at once';
 
@@ -81,7 +81,13 @@ function turnsOf(run: Run, key: string) {
 	const { workflowId: workflow_id, node, service } = run;
 	const { account } = service();
 	const owner = { session_key: key, workflow_id, node_id: node.id, account };
-	return chatRows(run, MEMORY_TABLE, owner, MEMORY);
+	return chatRows(run, MEMORY_TABLE, owner, ['Memory', UNUSABLE]);
+}
+
+interface TurnIds {
+	readonly turnId: string;
+	/** What the IDs of turns begin with that go. */
+	readonly stale?: string | undefined;
 }
 
 /**
@@ -94,11 +100,13 @@ export async function recall(
 	key: string,
 	maxMessages: number,
 	asked: readonly ChatMessage[],
-	turnId: string = randomUUID(),
+	{ turnId, stale }: TurnIds = { turnId: randomUUID() },
 ): Promise<{ readonly conversation: Conversation; readonly memory?: Memory }> {
 	if (key === '') return { conversation: startConversation(asked) };
 	const limit = Math.min(maxMessages || MAX_TURNS, MAX_TURNS);
-	const rows = await turnsOf(run, key).newest(limit);
+	const gone = ['turn_id', 'like', `${stale}%`] as const;
+	const before = stale === undefined ? [] : [{ remove: { all: [gone] } }];
+	const rows = await turnsOf(run, key).newest(limit, ...before);
 	const remembered = limitMemory(rows.toReversed().flatMap(messagesOf), maxMessages);
 	const turn = remembered.length + lastTurn(asked);
 	const firstId = rows.length < limit ? 0 : Number(rows.at(-1)!['id']);
@@ -128,17 +136,18 @@ export async function remember(
 	else await turnsOf(run, key).insert(row, firstId);
 }
 
-/** By workflow, node and key, in this process. */
-const runExclusive = keyedMutex();
-
 interface Kept<T> {
 	readonly run: number;
 	/** A hash of the parameters of the node. */
 	readonly entered: string;
-	/** What the IDs of the turns begin with. */
-	turns?: string;
+	/** What the IDs of the turns begin with, and those of the turns before a change. */
+	readonly turns: string;
+	readonly stale?: string | undefined;
 	readonly items: Record<number, T>;
 }
+
+/** By workflow, node and key, in this process. */
+const runExclusive = keyedMutex();
 
 /**
  * Asks the items of each conversation one after another, those of other executions in this process, too. Keeps the outputs
@@ -146,32 +155,24 @@ interface Kept<T> {
  * parameters that a person has changed since, which are compared as entered, the items are asked anew, and their turns go.
  */
 export function itemsInTurn<T>({ index: run, isTool, state: stateOf, ...context }: Run) {
-	const { workflowId, node, continuesOnFail, onTable } = context;
+	const { workflowId, node, continuesOnFail } = context;
 	const entered = hashOf(node.parameters);
 	const state = stateOf<Kept<T>>('remembered');
 	// Calls of a tool have no position: each is another one.
 	const stored = isTool ? undefined : state.get();
-	const kept = state.set(stored?.run === run ? stored : { run, entered, items: {} });
+	const old = stored?.run === run ? stored : undefined;
+	// Turns that are answered have made those before them go.
+	const stale = old && (Object.keys(old.items).length === 0 ? old.stale : old.turns);
+	const isSame = old?.entered === entered;
+	const kept = isSame ? old : { run, entered, turns: randomUUID(), stale, items: {} };
+	const { items, ...ids } = state.set(kept);
 	/** By key, the error that stops the node: what follows in the conversation is asked after it, by a retry. */
 	const failed = new Map<string, unknown>();
-	let renewed: Promise<void> | undefined;
-	async function renew() {
-		if (kept.entered === entered) return;
-		const turns = ['turn_id', 'like', `${kept.turns}%`] as const;
-		if (kept.turns)
-			await onTable(MEMORY_TABLE, { remove: { all: [turns] } }).catch((error: unknown) => {
-				throw unusable(error, MEMORY);
-			});
-		Object.assign(kept, { entered, items: {} });
-	}
 	return {
-		/** The ID of the turn of an item. */
-		turnId: (item: number) => `${(kept.turns ??= randomUUID())} ${item}`,
+		turnIds: (item: number): TurnIds => ({ ...ids, turnId: `${ids.turns} ${item}` }),
 		/** Runs `ask` for an item. An empty key is no conversation. */
 		async ask(item: number, key: string, ask: () => Promise<T>) {
 			if (key === '') return await ask();
-			await (renewed ??= renew());
-			const { items } = kept;
 			const once = async () => {
 				if (item in items) return items[item]!;
 				if (failed.has(key)) throw failed.get(key);
@@ -247,12 +248,6 @@ export function isOfVisitor({ messages }: Run, value: string): boolean {
 	return messages.some(({ json }) => sends(json));
 }
 
-/** A field that asks for a table, and what to do where that cannot be used. */
-type Use = readonly [field: string, remedy: string];
-
-const unusable = (error: unknown, [field, remedy]: Use) =>
-	new InputError(field, `cannot be used: ${(error as Error).message}`, remedy);
-
 /** How long the rows of chats stay: visitors begin as many as they like. */
 const CHAT_MS = 90 * 86_400_000;
 
@@ -261,25 +256,29 @@ const CHAT_MS = 90 * 86_400_000;
  * changed: writers at the same moment lose nothing.
  *
  * @param owner The columns that all of them share.
+ * @param field The field that asks for them, and what to do where the table cannot be used.
  */
 export function chatRows(
 	run: Run,
 	schema: TableSchema,
 	owner: Readonly<Record<string, string>>,
-	use: Use,
+	[field, remedy]: readonly [field: string, remedy: string],
 ) {
 	const all = Object.entries(owner).map(([name, value]) => [name, 'eq', value] as const);
+	const failure = (error: unknown) =>
+		new InputError(field, `cannot be used: ${(error as Error).message}`, remedy);
 	return {
 		/**
 		 * The last rows, the newest first.
 		 *
+		 * @param before What is done before.
 		 * @throws InputError when they cannot be read.
 		 */
-		newest: async (limit: number) =>
+		newest: async (limit: number, ...before: readonly Step[]) =>
 			await run
-				.onTable(schema, { find: { all }, newest: true, limit })
+				.onTable(schema, ...before, { find: { all }, newest: true, limit })
 				.catch((error: unknown) => {
-					throw unusable(error, use);
+					throw failure(error);
 				}),
 		/**
 		 * Inserts a row. Those of the conversation below this ID go, and old ones of the workflow's chats. The reply is paid
@@ -295,9 +294,7 @@ export function chatRows(
 				{ remove: { all: [ofChats, ['saved_at', 'lt', old!]] } },
 			] as const;
 			await run.onTable(schema, ...steps).catch((error: unknown) => {
-				run.hint(
-					`The next message will not know this reply. ${errorLine(unusable(error, use))}`,
-				);
+				run.hint(`The next message will not know this reply. ${errorLine(failure(error))}`);
 			});
 		},
 	};

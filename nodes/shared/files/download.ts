@@ -3,6 +3,7 @@ import type { IBinaryData, IN8nHttpFullResponse, INodeExecutionData } from 'n8n-
 import { settled } from '../../client/concurrency';
 import { isCanceled, ServiceError, type Advice } from '../../client/errors';
 import { isDataUrl } from '../../client/fileTypes';
+import type { Deadline } from '../../client/ports';
 import { hostOf, isPrivateAddress, isPrivateUrl } from '../../client/http/publicUrl';
 import { excerpt, readBytes } from '../../client/http/request';
 import { transportError, withRetry } from '../../client/http/failures';
@@ -31,9 +32,6 @@ export interface Download {
 	/** Maximum number of retries. Default: 4. */
 	readonly retries?: number;
 }
-
-/** Ends an attempt that is silent for too long. */
-type Watch = ReturnType<typeof watchRequest>;
 
 /** Number of bytes by which a file is judged; the rest is streamed. */
 const HEAD_BYTES = 4_096;
@@ -64,15 +62,11 @@ export async function downloadFile(run: Run, download: Download): Promise<IBinar
 	const file = await settled(
 		isDataUrl(download.url)
 			? decodeFile(run, download)
-			: withRetry(run.clock, policy, async (deadline) => {
-					const watch = watchRequest(
-						{ idleTimeoutMs: IDLE_TIMEOUT_MS, deadline },
-						run.canceled,
-					);
-					return await fetchFile(run, download, watch).finally(() => {
-						watch.end();
-					});
-				}),
+			: withRetry(
+					run.clock,
+					policy,
+					async (deadline) => await fetchFile(run, download, deadline),
+				),
 	);
 	if ('value' in file) return file.value;
 	const { error } = file;
@@ -86,9 +80,9 @@ export async function downloadFile(run: Run, download: Download): Promise<IBinar
 }
 
 /** One attempt: stores the file while its bytes pass, of which only the first ones are kept. */
-async function fetchFile(run: Run, download: Download, watch: Watch): Promise<IBinaryData> {
+async function fetchFile(run: Run, download: Download, deadline: Deadline): Promise<IBinaryData> {
 	const { name, expected, maximumFileSize } = download;
-	const { headers, body, close } = await openFile(run, download, watch);
+	const { headers, body, watch } = await openFile(run, download, deadline);
 	try {
 		checkFileSize(maximumFileSize, Number(headers['content-length'] ?? 0), true);
 		const chunks = chunksOf(body, watch);
@@ -107,7 +101,7 @@ async function fetchFile(run: Run, download: Download, watch: Watch): Promise<IB
 		const stream = toStream(body, checked());
 		return await run.helpers.prepareBinaryData(stream, fileNameOf(name, type), type);
 	} finally {
-		close();
+		watch.close();
 	}
 }
 
@@ -116,19 +110,19 @@ async function fetchFile(run: Run, download: Download, watch: Watch): Promise<IB
  * n8n, so that every host on the way is judged. A host that is known may be on a private network; a service there may also
  * name other files there.
  *
- * @returns The response with its body unread. `close` closes the connection: a body that waits for bytes cannot be closed by
- *   `destroy`, as n8n's helper wraps it.
+ * @returns The response with its body unread. Its watch ends the attempt where the host is silent. Close it: a body that
+ *   waits for bytes cannot be closed by `destroy`, as n8n's helper wraps it.
  * @throws ServiceError `protocol` for a URL that is not http(s) or leads to a private network, `network` when the
  *   connection fails, `http` for an error status.
  */
-async function openFile(run: Run, { url, isFromModel = false }: Download, watch: Watch) {
+async function openFile(run: Run, { url, isFromModel = false }: Download, deadline: Deadline) {
 	const { isPrivate, isKnown } = run.service();
 	let at = url.trim();
 	checkHttpUrl(at);
 	for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
 		const mayBePrivate = isKnown(at) || (isPrivate && !isFromModel);
 		const agentOptions = mayBePrivate ? {} : await judgeHost(run, at);
-		const closing = new AbortController();
+		const watch = watchRequest({ idleTimeoutMs: IDLE_TIMEOUT_MS, deadline }, run.canceled);
 		const response = (await run.helpers
 			.httpRequest({
 				url: at,
@@ -141,28 +135,26 @@ async function openFile(run: Run, { url, isFromModel = false }: Download, watch:
 				ignoreHttpStatusErrors: true,
 				disableFollowRedirect: true,
 				timeout: IDLE_TIMEOUT_MS,
-				abortSignal: AbortSignal.any([watch.signal, closing.signal]),
+				abortSignal: watch.signal,
 			})
 			.catch((error: unknown) => {
+				watch.end();
 				throw downloadInterrupted(watch.explain(error));
 			})) as IN8nHttpFullResponse;
 		watch.touch();
-		const close = () => {
-			closing.abort();
-		};
 		const { statusCode: status } = response;
 		const headers = response.headers as Readonly<Record<string, string | undefined>>;
 		const body = streamOf(response);
 		// A part of a file was not asked for, but may be all of it.
 		const { location, 'content-range': range, 'content-length': length = '?' } = headers;
 		const isAll = status !== 206 || range?.endsWith(`/${length}`) === true;
-		if (status >= 200 && status < 300 && isAll) return { headers, body, close };
+		if (status >= 200 && status < 300 && isAll) return { headers, body, watch };
 		if (status < 300 || status >= 400 || location === undefined) {
 			const words = await readHead(chunksOf(body, watch)).catch(() => '');
-			close();
+			watch.close();
 			throw statusError(at, status, excerpt(words.toString()));
 		}
-		close();
+		watch.close();
 		at = URL.canParse(location, at) ? new URL(location, at).href : '';
 		if (!isHttpUrl(at)) throw badUrl('redirects to an address that cannot be opened');
 	}
@@ -239,15 +231,9 @@ function downloadInterrupted(cause: unknown): ServiceError {
 	});
 }
 
-/** The chunks of a body. What stores them may take its time after the last one. */
-async function* chunksOf(body: unknown, watch: Watch): AsyncGenerator<Uint8Array, undefined> {
-	const toError = (error: unknown) => downloadInterrupted(watch.explain(error));
-	for await (const chunk of readBytes(body as AsyncIterable<Uint8Array>, toError)) {
-		yield chunk;
-		watch.touch();
-	}
-	watch.end();
-}
+/** The chunks of a body. */
+const chunksOf = (body: unknown, watch: ReturnType<typeof watchRequest>) =>
+	readBytes(watch.read(body), downloadInterrupted);
 
 /** The first bytes of a file; all of a smaller one. */
 async function readHead(chunks: AsyncGenerator<Uint8Array, undefined>): Promise<Buffer> {

@@ -90,19 +90,6 @@ export function n8nHttp(context: NodeContext, { data, credential }: Reading): Ht
 		const { method, path, body, idleTimeoutMs } = request;
 		const watch = watchRequest(request, canceled);
 
-		async function* read(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-			try {
-				for await (const chunk of chunks) {
-					yield chunk;
-					watch.touch();
-				}
-			} catch (error) {
-				throw watch.explain(error);
-			} finally {
-				watch.end();
-			}
-		}
-
 		const options = {
 			method,
 			baseURL,
@@ -124,7 +111,7 @@ export function n8nHttp(context: NodeContext, { data, credential }: Reading): Ht
 			return {
 				status: response.statusCode,
 				headers: response.headers as Record<string, string | undefined>,
-				body: read(streamOf(response) as AsyncIterable<Uint8Array>),
+				body: watch.read(streamOf(response)),
 			};
 		} catch (error) {
 			watch.end();
@@ -178,7 +165,11 @@ export function watchRequest(
 	canceled?.addEventListener('abort', cancel, { signal: done.signal });
 	if (canceled?.aborted) cancel();
 
-	return {
+	// Without a reason an error with a stack trace would be made for each request.
+	const end = () => {
+		done.abort('done');
+	};
+	const watched = {
 		/** Aborted when the request has to end. */
 		signal: request.signal,
 		/** Restarts the idle timeout: data has arrived. */
@@ -195,9 +186,25 @@ export function watchRequest(
 			});
 		},
 		/** Ends the watch. Call it however the request ends. */
-		end() {
-			// Without a reason an error with a stack trace would be made for each request.
-			done.abort('done');
+		end,
+		/** Ends the request, too. */
+		close() {
+			end();
+			cancel();
+		},
+		/** The bytes of a body. The watch ends with them: what stores them may take its time after that. */
+		async *read(body: unknown): AsyncGenerator<Uint8Array> {
+			try {
+				for await (const chunk of body as AsyncIterable<Uint8Array>) {
+					yield chunk;
+					watched.touch();
+				}
+			} catch (error) {
+				throw watched.explain(error);
+			} finally {
+				end();
+			}
 		},
 	};
+	return watched;
 }
