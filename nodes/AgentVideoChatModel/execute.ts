@@ -3,7 +3,7 @@ import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 import { addUsage } from '../client/chat/conversation';
 import { checkMessages, restoreReplies } from '../client/chat/messages';
 import { laterToolChoice } from '../client/chat/requestFields';
-import { boundedFields, usageOf } from '../client/chat/result';
+import { usageOf, withReply } from '../client/chat/result';
 import { sendChat, type SendOptions } from '../client/chat/sendChat';
 import { callProblem, closeCalls, splitCalls, toReplay } from '../client/chat/toolCalls';
 import type {
@@ -210,8 +210,8 @@ export function chatModel(
 			}
 			if (left === 0) {
 				const message = `The model made an invalid call to the tool ${oneLine(first.function.name)}`;
-				const details = { partial: boundedFields(asJson(completion)) };
-				throw new ServiceError('protocol', message, INVALID_HINT, details);
+				const error = new ServiceError('protocol', message, INVALID_HINT);
+				throw withReply(error, asJson(completion));
 			}
 			request = { ...request, messages: closeCalls([...request.messages, said], names) };
 		}

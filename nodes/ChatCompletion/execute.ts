@@ -75,7 +75,7 @@ export async function runChatCompletion(run: Run): Promise<INodeExecutionData[][
 			const { asked, ...question } = readQuestion(run, item, values);
 			const { memoryMessages, emptyReply } = values.options;
 			const { conversation, memory } = await (node?.recall(asked) ??
-				recall(run, key, memoryMessages, asked, inTurn.turnIds(item)));
+				recall(run, key, memoryMessages, asked, inTurn.ids));
 			const asking = { ...values, ...question, sendText };
 			const request = { messages: conversation.messages, ...question.request };
 			const sent = await askForReply(run, request, 'reply', asking);

@@ -8,8 +8,8 @@ import {
 	toReplay,
 	type RepliedCall,
 } from './toolCalls';
-import { MEDIA_FIELD, usageOf } from './result';
-import type { ChatCompletion, ChatMessage, ReplyMessage, ToolDeclaration, Usage } from './types';
+import { usageOf } from './result';
+import type { ChatCompletion, ChatMessage, ToolDeclaration, Usage } from './types';
 
 /** The limit that stopped a conversation before its final answer. */
 export type StopReason = 'max_rounds' | 'max_tool_calls' | 'repeated_tool_call';
@@ -66,6 +66,9 @@ export interface Conversation {
 	readonly phase: Phase;
 }
 
+/** A URL, or several, none of them a file itself. */
+const LINKS = /^https?:(?!.*,data:)/i;
+
 /** Initial state: the messages are to be sent to the model. */
 export function startConversation(messages: readonly ChatMessage[]): Conversation {
 	return { messages, rounds: 0, calls: [], phase: { kind: 'asking' } };
@@ -107,24 +110,17 @@ export function applyReply(
 		phase: { kind: 'calling' },
 	});
 	if (isAnswer) {
-		const messages = [...next.messages, toAnswer(message)];
+		// Not every server takes its thoughts and other fields, or a file itself.
+		const { content, images } = message;
+		const files = LINKS.test(String(images)) && { images };
+		const answer: ChatMessage = { role: 'assistant', content, ...files };
+		const messages = [...next.messages, answer];
 		return { ...next, messages, phase: { kind: 'answered' } };
 	}
 	const reason = exceededLimit(next, limits);
 	if (reason === undefined) return next;
 	const closed = closeOpenCalls(next, `the conversation was stopped (${reason})`);
 	return { ...closed, phase: { kind: 'stopped', reason } };
-}
-
-/** A URL, or several, none of them the file itself. */
-const LINKS = /^https?:(?!.*,data:)/i;
-
-/** An answer as it is sent back: its text, and files that are links. Not every server takes its thoughts and other fields. */
-function toAnswer({ content, ...fields }: ReplyMessage): ChatMessage {
-	const files = Object.entries(fields).filter(
-		([name, value]) => MEDIA_FIELD.test(name) && LINKS.test(String(value)),
-	);
-	return { role: 'assistant', content, ...Object.fromEntries(files) };
 }
 
 /** Pending tool calls, in the order of the reply. */

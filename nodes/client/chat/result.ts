@@ -165,7 +165,7 @@ const URL_IN_TEXT = new RegExp(
 );
 
 /** Fields of a reply that have files: `images`, `img_urls`. */
-export const MEDIA_FIELD = /^(?:img|image|video|audio|file)s?(?:_urls?)?$/;
+const MEDIA_FIELD = /^(?:img|image|video|audio|file)s?(?:_urls?)?$/;
 
 /**
  * Finds the images, videos, audio and other files of a reply, without duplicates: those linked in its text, not in a thought, in

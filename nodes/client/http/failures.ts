@@ -7,7 +7,7 @@ import {
 	type ErrorKind,
 	type SavedError,
 } from '../errors';
-import { isJsonObject, objectOf, shorten, type JsonObject } from '../json';
+import { isJsonObject, objectOf, shorten } from '../json';
 import type { Clock, Deadline, HttpPort } from '../ports';
 
 /** Endpoint group: some statuses have different meanings for chat and for video (spec 7), and in a chat without an app code. */
@@ -200,16 +200,17 @@ export function canceledError(): ServiceError {
 /** Classifies an error of the HTTP port: no response, or the connection was lost. Returns a ServiceError unchanged. */
 export function transportError(cause: unknown): ServiceError {
 	if (cause instanceof ServiceError) return cause;
-	const causes: JsonObject[] = [];
+	let code = '';
+	let means = '';
 	// A host may wrap it.
-	for (let at = cause; isJsonObject(at) && causes.length < 5; at = at['cause']) causes.push(at);
-	const code = causes.flatMap((each) => [each['code'], each['httpCode']]).find(isCode) ?? '';
-	// Whatever the code is: without a connection nothing was sent.
-	const means = causes.some(isUnconnected) ? 'connect' : code;
-	return fromSaved(firstOf(TRANSPORT_ERRORS, means), { code, cause });
+	for (let at = cause, depth = 0; isJsonObject(at) && depth < 5; at = at['cause'], depth++) {
+		for (const found of [at['code'], at['httpCode']])
+			if (typeof found === 'string' && /^[A-Z]/.test(found)) code ||= found;
+		// Whatever the code is: without a connection nothing was sent.
+		if (isUnconnected(at)) means = 'connect';
+	}
+	return fromSaved(firstOf(TRANSPORT_ERRORS, means || code), { code, cause });
 }
-
-const isCode = (code: unknown): code is string => typeof code === 'string' && /^[A-Z]/.test(code);
 
 /** Whether no connection was made: of a host with several addresses, to none of them. */
 function isUnconnected(error: unknown): boolean {

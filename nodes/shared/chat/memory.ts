@@ -47,7 +47,8 @@ export interface Memory {
 	readonly turn: number;
 	/** ID of the first row that was read: those before it are beyond the limit. 0 if all were read. */
 	readonly firstId: number;
-	readonly turnId: string;
+	/** What the ID of the turn begins with. */
+	readonly turns: string;
 }
 
 const KEY = ['Memory Key', 'Enter a value, or set Memory to None'] as const;
@@ -84,9 +85,9 @@ function turnsOf(run: Run, key: string) {
 	return chatRows(run, MEMORY_TABLE, owner, ['Memory', UNUSABLE]);
 }
 
+/** What the IDs of the turns of a run begin with, and those of the turns before a change. */
 interface TurnIds {
-	readonly turnId: string;
-	/** What the IDs of turns begin with that go. */
+	readonly turns?: string;
 	readonly stale?: string | undefined;
 }
 
@@ -100,17 +101,16 @@ export async function recall(
 	key: string,
 	maxMessages: number,
 	asked: readonly ChatMessage[],
-	{ turnId, stale }: TurnIds = { turnId: randomUUID() },
+	{ turns = '', stale }: TurnIds = {},
 ): Promise<{ readonly conversation: Conversation; readonly memory?: Memory }> {
 	if (key === '') return { conversation: startConversation(asked) };
 	const limit = Math.min(maxMessages || MAX_TURNS, MAX_TURNS);
-	const gone = ['turn_id', 'like', `${stale}%`] as const;
-	const before = stale === undefined ? [] : [{ remove: { all: [gone] } }];
-	const rows = await turnsOf(run, key).newest(limit, ...before);
+	const gone = { remove: { all: [['turn_id', 'like', `${stale}%`]] } } as const;
+	const rows = await turnsOf(run, key).newest(limit, ...(stale ? [gone] : []));
 	const remembered = limitMemory(rows.toReversed().flatMap(messagesOf), maxMessages);
 	const turn = remembered.length + lastTurn(asked);
 	const firstId = rows.length < limit ? 0 : Number(rows.at(-1)!['id']);
-	const memory = { key, maxMessages, turn, firstId, turnId };
+	const memory = { key, maxMessages, turn, firstId, turns };
 	return { conversation: startConversation(withMemory(remembered, asked)), memory };
 }
 
@@ -129,20 +129,17 @@ export async function remember(
 	{ messages, phase }: Conversation,
 ): Promise<void> {
 	if (memory === undefined || (phase.kind !== 'answered' && phase.kind !== 'stopped')) return;
-	const { key, maxMessages, turn, firstId, turnId } = memory;
+	const { key, maxMessages, turn, firstId, turns } = memory;
 	const kept = limitMemory(toKeep(messages.slice(turn), isSignedUrl), maxMessages);
-	const row = { turn: JSON.stringify(kept), turn_id: turnId };
+	const row = { turn: JSON.stringify(kept), turn_id: turns + randomUUID() };
 	if (kept.length === 0) run.hint(TOO_LONG);
 	else await turnsOf(run, key).insert(row, firstId);
 }
 
-interface Kept<T> {
+interface Kept<T> extends TurnIds {
 	readonly run: number;
 	/** A hash of the parameters of the node. */
 	readonly entered: string;
-	/** What the IDs of the turns begin with, and those of the turns before a change. */
-	readonly turns: string;
-	readonly stale?: string | undefined;
 	readonly items: Record<number, T>;
 }
 
@@ -169,7 +166,8 @@ export function itemsInTurn<T>({ index: run, isTool, state: stateOf, ...context 
 	/** By key, the error that stops the node: what follows in the conversation is asked after it, by a retry. */
 	const failed = new Map<string, unknown>();
 	return {
-		turnIds: (item: number): TurnIds => ({ ...ids, turnId: `${ids.turns} ${item}` }),
+		/** For `recall`. */
+		ids,
 		/** Runs `ask` for an item. An empty key is no conversation. */
 		async ask(item: number, key: string, ask: () => Promise<T>) {
 			if (key === '') return await ask();
