@@ -1,6 +1,6 @@
 // @seconds 40
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
-import { binaryOf, outputItems, type Execution } from '../../lab/n8n/execution';
+import { binaryOf, failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import type { ListedExecution, N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { Running } from '../../lab/services/Running';
@@ -106,6 +106,52 @@ it(
 	},
 	RUN_LIMIT_MS,
 );
+
+describe('a loop over sub-workflows', () => {
+	/** The last creation of the second of three rounds fails for certain. */
+	const SECOND_ROUND = { kind: 'status', status: 409, path: CREATIONS, skip: 3 } as const;
+
+	/** Starts such a loop; returns its failed execution. */
+	async function beginLoop(prompt: string): Promise<Execution> {
+		emulator.faults.add(SECOND_ROUND);
+		const parameters = { prompt, options: { concurrency: 1 } };
+		const { calling } = await begin({ mode: 'once', isLoop: true, more: { parameters } });
+		const failed = await client.lastExecution(calling);
+		expect(failed.status).toBe('error');
+		return failed;
+	}
+
+	it(
+		'a Retry with other prompts pays for none',
+		async () => {
+			const failed = await beginLoop('={{ $json.prompt }} of {{ $execution.id }}');
+			emulator.journal.clear();
+			const execution = await retry(failed);
+			expect(failureOf(execution)).toMatch(
+				/shot 2 of \d+".*was the prompt ".*shot 2 of \d+"/,
+			);
+			expect(emulator.journal.of(CREATIONS)).toHaveLength(0);
+		},
+		RUN_LIMIT_MS,
+	);
+
+	it(
+		'equal prompts have videos of their own after two Retries',
+		async () => {
+			const failed = await beginLoop(`${key} shot`);
+			// The last one of the third round.
+			emulator.faults.add({ ...SECOND_ROUND, skip: 2 });
+			const again = await retry(failed);
+			expect(again.status).toBe('error');
+			const execution = await retry(again);
+			expect(execution.status).toBe('success');
+			const ids = outputItems(execution, 'Wait for Video').map(({ json }) => json['task_id']);
+			expect(new Set(ids).size).toBe(VIDEOS);
+			expect(await ledgerRows(client, key)).toHaveLength(VIDEOS);
+		},
+		RUN_LIMIT_MS,
+	);
+});
 
 it(
 	'Retry On Fail repeats no creation in a sub-workflow whose caller has ended',

@@ -96,3 +96,38 @@ describe('a retry of which n8n does not tell the origin is an error', () => {
 		else expect((await asked).at(-1)!.token).toBe(expected);
 	});
 });
+
+test.each<[string, object, kept: string[], hasUnclearCalls: boolean]>([
+	['once for all items', { metadata: calling('5', 1), data: { main: [[{}]] } }, ['5'], false],
+	[
+		'for each item',
+		{
+			metadata: { subExecutionsCount: 2 },
+			data: { main: [[{ metadata: calling('5') }, { metadata: calling('6') }]] },
+		},
+		['5', '6'],
+		false,
+	],
+	[
+		'for each item, one of which came back with nothing',
+		{ metadata: { subExecutionsCount: 2 }, data: { main: [[{ metadata: calling('5') }]] } },
+		['5'],
+		true,
+	],
+	['by a tool before', { metadata: calling('5'), data: { ai_tool: [[{}]] } }, [], true],
+	['by a tool now', { metadata: calling('50'), data: { ai_tool: [[{}]] } }, [], false],
+])('calls of sub-workflows that a retry has kept: %s', (_what, run, kept, hasUnclearCalls) => {
+	const { current } = executionOf(
+		strictContext({
+			getMode: () => 'retry',
+			getExecutionId: () => '12',
+			runExecutionData: { resultData: { runData: { Call: [run] } } },
+			additionalData: {},
+		} as never),
+	);
+	expect(current).toMatchObject({ kept: new Set(kept), hasUnclearCalls });
+});
+
+function calling(executionId: string, subExecutionsCount?: number) {
+	return { subExecution: { executionId, workflowId: 'w' }, subExecutionsCount };
+}

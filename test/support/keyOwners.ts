@@ -38,7 +38,7 @@ export function keyOwner(options: OwnerOptions) {
 		clock,
 		account: 'account',
 		known,
-		origin: { origin, root: execution, own: execution },
+		origin: { origin, root: execution, own: execution, called: '', kept: new Set() },
 		onLedger: write,
 		recognition: 'all',
 		firstRun: 0,

@@ -76,14 +76,27 @@ export function outcomeOf<T>(
 }
 
 /** A unique ID of a call, and what is compared, in one column: a table with fewer columns is written faster. */
-export function callId({ run, hash, own }: Omit<ReturnType<typeof partsOf>, 'item'>): string {
-	return [run, hash, randomUUID(), own].join(' ');
+export function callId({
+	run,
+	hash,
+	own,
+	called,
+}: Omit<ReturnType<typeof partsOf>, 'item'>): string {
+	return callOf([run, hash, randomUUID(), own].join(' '), called);
 }
 
-/** What the row of a call says of it; `own` is the execution that makes it, see `originOf`. A row that a person has added may have none. */
+/** The ID of a call that another execution of a sub-workflow takes over. */
+export function callOf(call: string, called: string): string {
+	return call && [...call.split(' ').slice(0, 4), called].join(' ').trimEnd();
+}
+
+/**
+ * What the row of a call says of it; `own` is the execution that makes it, and `called` that of the sub-workflow which has the
+ * result, see `originOf`. A row that a person has added may have none.
+ */
 export function partsOf({ call, item }: Row) {
-	const [run, hash = '', , own = ''] = String(call).split(' ');
-	return { run: Number(run), hash, own, item: Number(item) };
+	const [run, hash = '', , own = '', called = ''] = String(call).split(' ');
+	return { run: Number(run), hash, own, called, item: Number(item) };
 }
 
 /** Lists of what has the same value of a function. */

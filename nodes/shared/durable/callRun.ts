@@ -47,7 +47,8 @@ export async function callRun<T>(
 	const asked = planned.map((each): AskedCall => {
 		const { place, entered } = each;
 		const hash = hashOf(entered);
-		const call = callId({ run: hasPlace ? place.run : -1, hash, own: origin?.own ?? '' });
+		const { own = '', called = '' } = origin ?? {};
+		const call = callId({ run: hasPlace ? place.run : -1, hash, own, called });
 		const row: Row = { ...each.row, ...caller, call, item: place.item };
 		const known = toCall(kind, row);
 		return { ...each, ...known, row, lock: lockOf(row, isRetry) };

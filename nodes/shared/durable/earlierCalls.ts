@@ -5,6 +5,7 @@ import { oneOf, TableError, theseRows, type Row } from '../engine/dataTable';
 import { openedRun } from '../run/run';
 import {
 	byCall,
+	callOf,
 	isMade,
 	mainRowOf,
 	outcomeOf,
@@ -18,7 +19,7 @@ import { isClaim, removals } from './claimKeys';
 import { otherItem, unreadable } from './errors';
 import { match } from './identity';
 import { stateOf } from './states';
-import { taskIdOf, trimTaskIds } from './taskTable';
+import { taskIdOf } from './taskTable';
 
 const runExclusive = keyedMutex();
 /** The calls of all runs in this process that may have no answer in the table yet. Another process cannot tell whether they are under way. */
@@ -78,7 +79,8 @@ async function findNow<T>(run: CallRun<T>) {
 		}
 		known.set(index, outcomeOf(call, isRetry));
 		// For Retry On Fail within this execution: by then the row is one of this execution.
-		log.keep({ ...call, run: each.run, item: each.item });
+		const taken = callOf(call.call, run.origin?.called ?? '');
+		log.keep({ ...call, call: taken, run: each.run, item: each.item });
 	}
 	if (run.origin !== undefined && (stored !== undefined || again.size > 0))
 		await takeOver(run, rows, used, again, lost).catch(run.tell);
@@ -150,8 +152,9 @@ function isOfOtherTry<T>({ origin }: CallRun<T>, row: Row): boolean {
 
 /** Whether this run may repeat the call of a row: the run that made it is none that n8n has kept. */
 function isRepeated<T>(run: CallRun<T>, row: Row): boolean {
-	const index = partsOf(row).run;
-	return isOfOtherTry(run, row) && !(index >= 0 && index < run.firstRun);
+	const { run: index, called } = partsOf(row);
+	const isKept = (index >= 0 && index < run.firstRun) || run.origin!.kept.has(called);
+	return isOfOtherTry(run, row) && !isKept;
 }
 
 /**
@@ -177,12 +180,21 @@ async function takeOver<T>(
 	const taken = [...byCall(rows).values()].filter(([row]) => isTaken(row!['call']));
 	const gone = taken.flatMap((of) => of.filter(isGone(of)));
 	const kept = taken.flat().filter((row) => !gone.includes(row));
+	// Of a loop over sub-workflows another retry may keep the round that has them now.
+	const update = kept.flatMap((row) => {
+		const cells = {
+			call: callOf(row['call'] as string, origin!.called),
+			task_id: taskIdOf(row),
+		};
+		const isSame = cells.call === row['call'] && cells.task_id === (row['task_id'] ?? '');
+		return isSame ? [] : [{ id: row['id'], ...cells }];
+	});
 	// A row that a person has set back to claimed has no token.
 	const isLeft = (row: Row) =>
 		isClaim(row) && row['token'] && row['execution_id'] !== origin!.root;
 	if (lost.length > 0) await onLedger({ insert: lost });
 	await onLedger(
-		trimTaskIds(kept),
+		{ update },
 		{ remove: theseRows(gone) },
 		{ remove: oneOf('call', [...again]) },
 		{ set: { execution_id: origin!.root }, where: theseRows(kept) },

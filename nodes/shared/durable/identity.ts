@@ -10,10 +10,12 @@ import { grouped, type PaidCall } from './call';
  * hashed. In an n8n without it a retry is recognized by the execution that it retries.
  */
 export async function originOf(context: IExecuteFunctions) {
-	const { current, isRetry, isRetried, chain } = executionOf(context);
-	const root = (await chain()).at(-1)!;
+	const { current, isRetry, isRetried, chain: chainOf } = executionOf(context);
+	const chain = await chainOf();
+	const root = chain.at(-1)!;
 	const secretOf = ({ token, retriedId, id }: typeof current) => token ?? retriedId ?? id;
 	const isAlone = isRetried && root !== current;
+	const { retriedId, id } = chain.at(-2) ?? {};
 	return {
 		/** The same for an execution and all its retries, also if it crashed and left no data; differs by workflow and node. */
 		origin: hash(
@@ -24,15 +26,19 @@ export async function originOf(context: IExecuteFunctions) {
 		root: isAlone ? current.id : root.id,
 		/** Identifies this execution and its own retries: all calls of a sub-workflow by one execution have the same origin. */
 		own: hash('sha256', secretOf(current)).slice(0, 16),
+		/** In a sub-workflow its execution that the outermost one has called. */
+		called: retriedId ?? id ?? '',
+		/** Those that this retry does not call again. */
+		kept: isAlone ? new Set<string>() : root.kept,
 		/** Whether only the calls of this execution's own tries are repeated: a sub-workflow's execution is retried by itself. */
 		isAlone,
 		/** Whether the execution is a retry. */
 		isRetry,
 		/**
-		 * Whether the position of a call tells which one it is. In a sub-workflow all calls have the same: a retry that kept runs
-		 * of the calling workflow does not repeat all of them.
+		 * Whether the position of a call tells which one it is. All calls of a sub-workflow have the same, and some of them are
+		 * perhaps not repeated.
 		 */
-		hasPosition: root === current || isAlone || !root.keepsCalls,
+		hasPosition: root === current || isAlone || !root.hasUnclearCalls,
 	};
 }
 

@@ -67,17 +67,27 @@ export function isPastTimeLimit(context: object): boolean {
 	return Date.now() >= (additionalData?.executionTimeoutTimestamp ?? Infinity);
 }
 
-/** Whether a run called sub-workflows before the execution of this ID began: IDs grow. Without their IDs it counts as one. */
-function isCallBefore({ data, metadata }: ITaskData, id: string): boolean {
+/** The executions of the sub-workflows that a run has called. One that returned no item is not among them. */
+function callsOf({ data, metadata }: ITaskData): readonly string[] {
 	const items = (data?.['main'] ?? []).flatMap((output) => output ?? []);
 	const calls = [{ metadata }, ...items].flatMap((each) => each.metadata?.subExecution ?? []);
-	return calls.length === 0
-		? metadata?.subExecutionsCount !== undefined
-		: calls.some(({ executionId }) => Number(executionId) < Number(id));
+	return [...new Set(calls.map(({ executionId }) => executionId))];
+}
+
+/** Whether a run is that of a tool: it stays where the run of its agent has failed, which calls it again. */
+const isOfTool = ({ data }: ITaskData) => data?.['main'] === undefined;
+
+/** Whether a run called sub-workflows of which nobody can tell whether they are called again: IDs grow. */
+function hasUnclearCalls(run: ITaskData, id: string): boolean {
+	const calls = callsOf(run);
+	return isOfTool(run)
+		? calls.some((call) => Number(call) < Number(id))
+		: (run.metadata?.subExecutionsCount ?? 0) > calls.length;
 }
 
 /** What identifies an execution; undefined where n8n does not tell. The calls of n8n's own Agents have no ID. */
 function factsOf(id = '', data?: Partial<IRunExecutionData>, retriedId?: string) {
+	const runs = Object.values(data?.resultData?.runData ?? {}).flat();
 	return {
 		id,
 		/** Identifies the execution and its retries: a random secret, but for a caller that was started by hand. */
@@ -86,10 +96,9 @@ function factsOf(id = '', data?: Partial<IRunExecutionData>, retriedId?: string)
 		retriedId,
 		/** The execution that called this one as a sub-workflow, and its workflow. */
 		parent: data?.parentExecution,
-		/** Whether n8n has kept node runs from before its start that called sub-workflows, as a retry does. */
-		keepsCalls: Object.values(data?.resultData?.runData ?? {})
-			.flat()
-			.some((run) => isCallBefore(run, id)),
+		/** The executions of sub-workflows that were called by node runs which n8n has kept: a retry does not call them again. */
+		kept: new Set(runs.flatMap((run) => (isOfTool(run) ? [] : callsOf(run)))),
+		hasUnclearCalls: runs.some((run) => hasUnclearCalls(run, id)),
 	};
 }
 

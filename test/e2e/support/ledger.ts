@@ -101,26 +101,30 @@ const startNodes = (path: string) => [
 
 /** The same videos, two in each round of a loop. */
 export function loopWorkflow(path: string): Workflow {
+	return loopOver(path, createNode);
+}
+
+function loopOver(path: string, body: Workflow['nodes'][number]): Workflow {
 	const loop = node('Loop', 'n8n-nodes-base.splitInBatches', 3, {
 		parameters: { batchSize: 2, options: {} },
 	});
-	return drawn(path, [...startNodes(path), loop, createNode, waitNode], {
+	return drawn(path, [...startNodes(path), loop, body, waitNode], {
 		Start: [['Shots']],
 		Shots: [['Loop']],
-		Loop: [['Wait for Video'], ['Create Video']],
-		'Create Video': [['Loop']],
+		Loop: [['Wait for Video'], [body.name]],
+		[body.name]: [['Loop']],
 	});
 }
 
 /**
- * The same videos, created by a sub-workflow that is called for each item, or once.
+ * The same videos, created by a sub-workflow that is called for each item, or once; or once in each round of a loop over two.
  *
  * @param more More settings of Create Video.
  */
 export async function callingWorkflow(
 	path: string,
 	client: N8nClient,
-	{ mode = 'each', options = {}, more = {} } = {},
+	{ mode = 'each', options = {}, more = {}, isLoop = false } = {},
 ): Promise<Workflow & { readonly called: WorkflowRef }> {
 	const trigger = node('When Called', 'n8n-nodes-base.executeWorkflowTrigger', 1.1, {
 		parameters: { inputSource: 'passthrough' },
@@ -135,6 +139,7 @@ export async function callingWorkflow(
 			options,
 		},
 	});
+	if (isLoop) return { ...loopOver(path, call), called };
 	return { ...workflow(path, [...startNodes(path), call, waitNode]), called };
 }
 
