@@ -158,3 +158,10 @@ test('a call whose place told nothing is known where the place tells it', async 
 	expect(idsOf(outputs[0])).toStrictEqual(['task-1', 'task-2']);
 	expect(sent()).toStrictEqual(['a', 'b']);
 });
+
+test('the workflow keeps which ledger it uses, though an execution in the editor has found the table before', async () => {
+	await run(['a']);
+	const { staticData } = await run(['b']);
+	const kept = { agent_video_tasks: expect.stringMatching(/^table-/) as string };
+	expect(staticData).toMatchObject({ global: { agentVideoTables: kept } });
+});

@@ -104,6 +104,8 @@ export interface RunResult {
 	/** Messages below the outputs of all nodes. */
 	readonly hints: readonly string[];
 	readonly run: IRun;
+	/** What n8n would save with the workflow after a production execution. */
+	readonly staticData: IDataObject;
 	/**
 	 * Resumes a waiting execution from its saved data, as another process would; or retries a failed one, with nodes that a
 	 * person has changed since.
@@ -335,6 +337,7 @@ async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunR
 			.flat()
 			.flatMap(({ hints = [] }) => hints.map(({ message }) => message)),
 		run,
+		staticData: workflow.staticData,
 		resume: async (execution = options.execution, changed = []) => {
 			const saved = JSON.parse(JSON.stringify(run.data)) as IRunExecutionData;
 			if (execution?.isRetry === true) removeFailure(saved);

@@ -224,7 +224,10 @@ async function runSteps(
 			const found = repeated.length > 0 ? await runOn(context, id, schema, repeated) : [];
 			// n8n inserts all rows or none.
 			const left = found.length > 0 ? steps.slice(1) : steps;
-			return left.length === 0 ? [] : await runOn(context, id, schema, left);
+			const rows = left.length === 0 ? [] : await runOn(context, id, schema, left);
+			// An execution in the editor may have found the table, of which n8n saves no static data.
+			if (schema.isLedger) ledgersOf(context)[schema.name] ??= id;
+			return rows;
 		} catch (error) {
 			const { message } = error as Error;
 			if (known !== undefined && /not (be found|find)/i.test(message)) {
@@ -313,6 +316,12 @@ async function findTable(
 	return id;
 }
 
+/** The IDs of the ledgers that the workflow has used, by name. n8n saves them only where one was added. */
+function ledgersOf(context: IExecuteFunctions): Record<string, unknown> {
+	const data = context.getWorkflowStaticData('global');
+	return (data['agentVideoTables'] ??= {}) as Record<string, unknown>;
+}
+
 /**
  * Checks that a ledger is the one that the workflow has used. Its ID stands in the static data, which goes with the workflow
  * into another project; n8n saves it in production executions. Where there is another one, a row of the workflow in it says
@@ -323,8 +332,7 @@ async function checkLedger(
 	schema: TableSchema,
 	id: string,
 ): Promise<void> {
-	const data = context.getWorkflowStaticData('global');
-	const ledgers = (data['agentVideoTables'] ??= {}) as Record<string, unknown>;
+	const ledgers = ledgersOf(context);
 	const known = (ledgers[schema.name] ??= id);
 	if (known === id) return;
 	const workflow = String(context.getWorkflow().id);
