@@ -159,6 +159,26 @@ test('a call whose place told nothing is known where the place tells it', async 
 	expect(sent()).toStrictEqual(['a', 'b']);
 });
 
+test('without a ledger a retry knows the calls of each run of the node', async () => {
+	answers = { b: [breakOff], d: [breakOff] };
+	const parameters = parametersOf({ taskLedger: false });
+	const nodes = [
+		stubNode('If', () => [
+			['a', 'b'].map((prompt) => ({ json: { prompt } })),
+			['c', 'd'].map((prompt) => ({ json: { prompt } })),
+		]),
+		packageNode('Create', 'createVideo', { parameters }),
+	];
+	const first = await runWorkflow(nodes, { If: [['Create'], ['Create']] }, 'If', {
+		credential: { baseUrl: server.url, apiKey: 'k-secret' },
+		execution: { id: '11', token: 'token-1' },
+	});
+	expect(first.status).toBe('error');
+	const second = await first.resume(retry().execution);
+	expect(second.error!.description).toContain('so the call is not sent again');
+	expect(sent().sort()).toStrictEqual(['a', 'b', 'c', 'd']);
+});
+
 test('the workflow keeps which ledger it uses, though an execution in the editor has found the table before', async () => {
 	await run(['a']);
 	const { staticData } = await run(['b']);

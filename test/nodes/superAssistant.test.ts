@@ -586,6 +586,6 @@ describe('a paid call is not sent again', () => {
 		expect(
 			bodies().map(({ messages }) => (messages as [{ content: string }])[0].content),
 		).toStrictEqual(['one', 'busy', 'busy', 'three']);
-		expect(JSON.stringify(run.data.executionData?.contextData)).not.toContain('callLog":{');
+		expect(JSON.stringify(run.data.executionData?.contextData)).not.toMatch(/callLog \d+":/);
 	});
 });

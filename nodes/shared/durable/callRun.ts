@@ -4,7 +4,7 @@ import type { Settled } from '../../client/concurrency';
 import { n8nClock } from '../engine/context';
 import { onTable, type Row, type Step } from '../engine/dataTable';
 import { isToolRun, runsOf } from '../engine/runs';
-import { isRest } from '../engine/rest';
+import { isRest, placeOfItem } from '../engine/rest';
 import { nodeState } from '../run/nodeContext';
 import { openedRun } from '../run/run';
 import {
@@ -96,25 +96,20 @@ function savedRuns(context: IExecuteFunctions): number {
 	return state.set({ execution, runs: runsOf(context).length }).runs;
 }
 
-const RUN_LOG = 'callLog';
-
-interface StoredLog<T> {
-	readonly run: number | 'tool';
-	readonly calls: Record<string, PaidCall<T>>;
-}
+/** The state with the log of a run. */
+const stateOf = <T>(context: IExecuteFunctions, run: number | 'tool') =>
+	nodeState<Record<string, PaidCall<T>>>(context, `callLog ${run}`);
 
 /**
- * The log of this run in the node's state, which n8n keeps for *Retry On Fail* and saves with the execution. The log of
- * another run is dropped: each round of a loop has other items.
+ * The log of this run in the node's state, which n8n keeps for *Retry On Fail* and saves with the execution.
  *
  * @param run Index of the run; `tool` for all calls of a tool whose outcome is unknown: neither Retry On Fail nor the model
  *   may send them again. Calls with a result are not in it, because a model may want the same again.
  */
 export function callLog<T>(context: IExecuteFunctions, run: number | 'tool') {
 	const isTool = run === 'tool';
-	const state = nodeState<StoredLog<T>>(context, isTool ? 'unknownCalls' : RUN_LOG);
-	const stored = state.get();
-	const { calls } = stored?.run === run ? stored : state.set({ run, calls: {} });
+	const state = stateOf<T>(context, run);
+	const calls = state.get() ?? state.set({});
 	return {
 		calls: (): readonly PaidCall<T>[] => Object.values(calls),
 		/** Adds or replaces a call. */
@@ -130,5 +125,5 @@ export function callLog<T>(context: IExecuteFunctions, run: number | 'tool') {
 
 /** Clears the log of this run. Call it once all items have succeeded: no retry will follow. */
 export function clearCallLog(context: IExecuteFunctions): void {
-	nodeState(context, RUN_LOG).clear();
+	stateOf(context, placeOfItem(context, 0).run).clear();
 }
