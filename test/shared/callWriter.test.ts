@@ -9,9 +9,9 @@ import { rowTable } from '../support/rowTable';
 const asked = (name: string, index = 0) =>
 	({ index, call: name, row: { call: name, prompt: name } }) as unknown as AskedCall;
 
-function open() {
+function open(reusesIds = false) {
 	const clock = fakeClock(1_000_000);
-	const table = rowTable();
+	const table = rowTable(undefined, undefined, reusesIds);
 	const claims = new Map<AskedCall, Claim>();
 	const failed: unknown[] = [];
 	let isAdmitted = true;
@@ -96,6 +96,19 @@ describe('the rows at each point where n8n may be killed', () => {
 		writer.settle(call);
 		await writer.flush();
 		expect(shown()).toStrictEqual([]);
+	});
+
+	test('a call whose row has the ID of one that is gone leaves its answer only', async () => {
+		const { writer, shown } = open(true);
+		for (const [index, name] of ['a', 'b', 'c'].entries()) {
+			const call = asked(name, index);
+			await writer.announce(call);
+			writer.settle(call, name === 'a' ? undefined : answer(name));
+			// As with a pause between the calls.
+			await writer.flush();
+		}
+		expect(shown()).toStrictEqual(['b open', 'c open']);
+		writer.end();
 	});
 
 	test('the answers of one group go with the announcement of the next', async () => {

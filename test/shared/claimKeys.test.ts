@@ -288,6 +288,37 @@ test('one that withdraws late does not remove the row of another, which has its 
 	expect(table.rows()).toMatchObject([{ execution_id: 'e2', status: 'sent' }]);
 });
 
+test('two retries: the row of the other one has the ID of one that a person has deleted', async () => {
+	const { clock, sent, send } = world();
+	const table = rowTable(clock, undefined, true);
+	const old: Row = {
+		...{ origin: 'origin first', execution_id: 'first', call: '0 old x first', item: 5 },
+		...{ status: 'sent', sent_at: new Date(START_MS).toISOString() },
+	};
+	await table.write({ insert: [old] });
+	let isRead = false;
+	const owner = keyOwner({
+		clock,
+		execution: 'retry',
+		retryOf: 'first',
+		write: async (...steps) => {
+			const rows = await table.write(...steps);
+			if (isRead) return rows;
+			isRead = true;
+			table.edit(() => undefined);
+			const call = '0 p x other';
+			await table.write({ insert: [{ ...old, execution_id: 'other', call, item: 0 }] });
+			return rows;
+		},
+	});
+	const call = owner.ask(0, '', 'p');
+	await owner.open([call]);
+	const end = await owner.make(call, send('p')).catch(messageOf);
+	expect(table.rows()[0]).toMatchObject({ id: 1, execution_id: 'other' });
+	expect(sent).toStrictEqual([]);
+	expect(end).toMatch(/^Another retry of this execution makes the same call/);
+});
+
 test('videos of the key that have failed are counted', async () => {
 	const { own, insert } = world();
 	await insert({ status: 'failed', task_id: 't1', call: '0 k a a' });

@@ -68,8 +68,11 @@ export function callWriter({ clock, write, admit, claimOf }: Table) {
 			{ remove: { any: removed } },
 			...theseClaims(claims).map((where) => ({ set: { ...sent, token: '' }, where })),
 		];
+		// The rows that are there until this write ends: on SQLite the ID of one that is gone comes again.
+		const there = [...rows.values(), ...removed.map(([, , value]) => [value])].flat();
+		const last = Math.max(0, ...there.map(Number).filter((id) => id > 0));
 		const ofWrite = {
-			all: [['token', 'eq', token] as const, ['id', 'gt', highestId] as const],
+			all: [['token', 'eq', token] as const, ['id', 'gt', last] as const],
 		};
 		const find = given ?? (added.length > 0 ? { find: ofWrite } : undefined);
 		if (find) steps.push(find);
@@ -92,9 +95,9 @@ export function callWriter({ clock, write, admit, claimOf }: Table) {
 					status === 'sent' &&
 					(claimOf(call) === undefined || (claimOf(call)!.id === id && !now)),
 			);
-			rows.set(call, idsOf(call, own));
 			// What was inserted is there, also where n8n gives nothing back, as after the time limit of a workflow.
 			const isLost = own.length === 0 && claimOf(call) !== undefined;
+			rows.set(call, isLost ? [] : idsOf(call, own));
 			announced.set(call, isLost ? 'lost' : 'stored');
 			highestId = Math.max(highestId, ...own.map(({ id }) => Number(id)));
 		}

@@ -30,6 +30,9 @@ const ANSWER_MS = 180_000;
 /** Bounds of the random pause between two reads. */
 const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [500, 1_000] as const;
 
+/** What no other row has, also later: on SQLite the ID of a row that was removed comes again. */
+export const rowName = ({ id, call }: Row) => `${String(id)} ${String(call)}`;
+
 /** Whether a row is a claim: nothing was sent for it. */
 export const isClaim = (row: Row) => stateOf(row) === 'claimed';
 
@@ -45,7 +48,7 @@ export function release(tokens: Iterable<string>): readonly Step[] {
  *
  * Known then are the outcomes of calls whose key another execution has, and errors.
  *
- * @param earlier The IDs of the rows that `findEarlierCalls` has judged, by which no other retry competes, and whether their try has ended.
+ * @param earlier The names of the rows that `findEarlierCalls` has judged, by which no other retry competes, and whether their try has ended.
  * @param tokens Gets the tokens of the claims that were written: `release` removes them.
  * @returns The claims of the calls that are left to send, of those with one key for the first.
  * @throws InputError where no key can be claimed, and the error of a canceled execution. The claims are withdrawn then.
@@ -63,7 +66,7 @@ export async function claimKeys<T>(
 	const claims = new Map<AskedCall, Claim>();
 	/** The rows of the call that has the key, or an error. */
 	const outcomes = new Map<AskedCall, Settled<readonly Row[]>>();
-	/** When claims of others were first seen, by the ID of their row. */
+	/** When claims of others were first seen, by the token of their write. */
 	const seen = new Map<unknown, number>();
 
 	/** Inserts claims, and reads all rows with a lock of the open calls. */
@@ -84,21 +87,21 @@ export async function claimKeys<T>(
 	/** Whether a row with its lock competes with a call. Without a key only another retry does. */
 	function isOfCall(row: Row, { call, key }: AskedCall): boolean {
 		if (key !== '') return [run.workflowId, '', null].includes(row['workflow_id'] as string);
-		const isRival = row['execution_id'] !== origin!.root && !earlier.has(row['id']);
+		const isRival = row['execution_id'] !== origin!.root && !earlier.has(rowName(row));
 		return isRival || row['call'] === call;
 	}
 
 	/** Whether a claim of another one has stood for too long. */
-	function isDead({ id }: Row): boolean {
-		const sinceMs = seen.get(id) ?? clock.now();
-		seen.set(id, sinceMs);
+	function isDead({ token }: Row): boolean {
+		const sinceMs = seen.get(token) ?? clock.now();
+		seen.set(token, sinceMs);
 		return clock.now() - sinceMs >= CLAIM_MS;
 	}
 
 	/** Whether the answer of a sent call may still come. */
-	function isAwaited({ id, sent_at }: Row): boolean {
-		const ageMs = clock.now() - Date.parse(sent_at as string);
-		return ageMs <= ANSWER_MS && earlier.get(id) !== true;
+	function isAwaited(row: Row): boolean {
+		const ageMs = clock.now() - Date.parse(row['sent_at'] as string);
+		return ageMs <= ANSWER_MS && earlier.get(rowName(row)) !== true;
 	}
 
 	/**

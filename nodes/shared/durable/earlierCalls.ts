@@ -15,7 +15,7 @@ import {
 	type PaidCall,
 } from './call';
 import type { CallRun } from './callRun';
-import { isClaim, removals } from './claimKeys';
+import { isClaim, removals, rowName } from './claimKeys';
 import { otherItem, unreadable } from './errors';
 import { match } from './identity';
 import { stateOf } from './states';
@@ -33,7 +33,7 @@ const MAX_NAMED = 5;
  * Finds the calls that earlier tries have made for the items of this run, and takes over their rows. Their outcomes are
  * known then.
  *
- * @returns `earlier`: the IDs of the rows that are there, and whether their try has ended. The claims are not among them: what becomes
+ * @returns `earlier`: the names of the rows that are there, and whether their try has ended. The claims are not among them: what becomes
  *   of these is not known yet. `sentAgain`: the calls that are sent again, whose rows are removed.
  * @throws InputError when the table cannot be read in a retry.
  */
@@ -88,7 +88,7 @@ async function findNow<T>(run: CallRun<T>) {
 	const notClaims = judged.filter((row) => !isClaim(row));
 	return {
 		earlier: new Map<unknown, boolean>(
-			notClaims.map((row) => [row['id'], isOfOtherTry(run, row)]),
+			notClaims.map((row) => [rowName(row), isOfOtherTry(run, row)]),
 		),
 		sentAgain,
 	};
@@ -195,10 +195,9 @@ async function takeOver<T>(
 	if (lost.length > 0) await onLedger({ insert: lost });
 	await onLedger(
 		{ update },
-		{ remove: theseRows(gone) },
 		{ remove: oneOf('call', [...again]) },
 		{ set: { execution_id: origin!.root }, where: theseRows(kept) },
-		...removals(rows.filter(isLeft)),
+		...removals([...gone, ...rows.filter(isLeft)]),
 	);
 }
 
