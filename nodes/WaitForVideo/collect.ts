@@ -47,14 +47,16 @@ export async function collectTasks(
 	const state = collectedState(context);
 	const executionId = context.getExecutionId();
 	const saved = state.get();
-	if (saved?.executionId === executionId) return saved.tasks;
+	const isTried = saved?.executionId === executionId;
+	if (isTried && saved.tasks.length > 0) return saved.tasks;
 
 	const values = waitForm.read(context, 0);
 	if (values.ledgerTasks === 'workflow' && values.workflowId === '')
 		throw emptyText('Workflow ID');
 	const at = new Date().toISOString();
 	// What the failed try of this retry has taken is free for it, unless another run has taken it since.
-	const rows = await takeRows(context, values, at, saved?.at).catch((error: unknown) => {
+	const triedAt = isTried ? undefined : saved?.at;
+	const rows = await takeRows(context, values, at, triedAt).catch((error: unknown) => {
 		throw new InputError(
 			'Tasks',
 			`cannot be read from the task ledger: ${(error as Error).message}`,
@@ -69,9 +71,11 @@ export async function collectTasks(
 	return tasks;
 }
 
-/** Forgets the tasks of this run: the next run of the node in this execution takes others. */
+/** Forgets the tasks of this run: the next run of the node in this execution takes others, and a Retry what is left of them. */
 export function forgetTasks(context: IExecuteFunctions): void {
-	collectedState(context).clear();
+	const state = collectedState(context);
+	const saved = state.get();
+	if (saved) state.set({ ...saved, tasks: [] });
 }
 
 /** The context of a run whose items are these tasks. Its fields have one value for all of them. */

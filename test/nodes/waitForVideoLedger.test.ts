@@ -733,6 +733,30 @@ describe('tasks from the ledger', () => {
 		expect(idsOf(last.outputs[COMPLETED])).toStrictEqual(['a']);
 	});
 
+	test("n8n's Retry takes what the failed try has left, after the others have gone on", async () => {
+		reports = { a: { status: 'processing' } };
+		tables.insert(TASK_TABLE, asked('a'), asked('b'));
+		const nodes = [
+			packageNode('Wait', 'waitForVideo', {
+				parameters: { tasks: 'ledger', download: false, options: { maximumWait: 1 } },
+			}),
+			stubNode('Done', (items) => items),
+		];
+		const first = await withFakeTimers(
+			async () =>
+				await runWorkflow(nodes, { Wait: [['Done']] }, 'Wait', {
+					credential: credential(),
+					tables,
+					execution: { id: '1', token: 't' },
+				}),
+		);
+		expect(first.status).toBe('error');
+		expect(idsOf(allItems(first, 'Done')[0])).toStrictEqual(['b']);
+		reports = {};
+		const last = await first.resume({ id: '2', token: 't', isRetry: true });
+		expect(idsOf(allItems(last, 'Done')[0])).toStrictEqual(['b', 'a']);
+	});
+
 	test('Retry On Fail loses no video for which n8n runs the node again', async () => {
 		reports = { a: { status: 'failed' } };
 		tables.insert(TASK_TABLE, asked('a'), asked('b'));
