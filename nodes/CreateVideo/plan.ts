@@ -16,7 +16,7 @@ import {
 	type FileEntry,
 } from '../shared/files/fileSource';
 import { openedRun } from '../shared/run/run';
-import type { Limit } from '../shared/durable/limit';
+import { TO_ANSWER, type Limit } from '../shared/durable/limit';
 import { TASK_TABLE } from '../shared/durable/taskTable';
 import { isToolRun } from '../shared/engine/runs';
 
@@ -206,15 +206,16 @@ export function limitOf(
 			const own = videos.filter(({ item }) => items.includes(item));
 			const cost = own.reduce((sum, { estimatedCost = 0 }) => sum + estimatedCost, 0);
 			const added = { videos: items.length, cost };
+			const { unanswered: open } = spent;
 			for (const [option, sum, label, would, has] of LIMITS) {
 				const limit = Math.min(...own.map(({ options }) => options[option] ?? Infinity));
 				if (roundCost(spent[sum] + added[sum]) <= limit) continue;
 				return new InputError(
 					label,
-					`is ${limit}. This run would ${would} ${roundCost(added[sum])}, and this ${who} has ${has} ${roundCost(spent[sum])} ${when}`,
+					`is ${limit}. This run would ${would} ${roundCost(added[sum])}, and this ${who} has ${has} ${roundCost(spent[sum])} ${when}${open > 0 ? `, ${open} of them without an answer` : ''}`,
 					isToolRun(context)
 						? 'Create no more videos now, and tell the user'
-						: `Nothing was sent. Use fewer items, raise ${label}, or switch on Take What Fits`,
+						: `Nothing was sent. Use fewer items, raise ${label}, or switch on Take What Fits${open > 0 ? `. ${TO_ANSWER}` : ''}`,
 				);
 			}
 			return undefined;

@@ -124,6 +124,21 @@ describe('what counts', () => {
 		expect(sent()).toHaveLength(expected === '' ? 2 : 0);
 	});
 
+	test('a request without an answer, whatever its day: a person decides about it', async () => {
+		const lost = { status: 'sent', task_id: '' };
+		tables.insert(TASK_TABLE, paid(1), paid(2 * DAY, lost), paid(3 * DAY, lost));
+		const options = { maximumVideos: 4 };
+		const { error } = await create(['a', 'b'], options);
+		expect(error!.message).toContain('has created 3 today, 2 of them without an answer');
+		const todo =
+			'Rows with the status "sent" count: once their execution has ended, enter the task_id of each video that exists, and delete the others';
+		expect(error!.description).toMatch(/^Nothing was sent\. Use fewer items/);
+		expect(error!.description).toContain(todo);
+		const { hints } = await create(['a', 'b'], { ...options, takeWhatFits: true });
+		expect(hints.filter((hint) => hint.includes(todo))).toHaveLength(1);
+		expect(sent()).toStrictEqual(['a']);
+	});
+
 	test('the day begins in the timezone of the workflow', async () => {
 		// At noon in UTC it is 21:00 in Tokyo and 02:00 in Honolulu.
 		tables.insert(TASK_TABLE, paid(11.5 * HOUR), paid(13 * HOUR), paid(22 * HOUR));

@@ -2,13 +2,19 @@ import { keyedMutex, readResult, valueOf } from '../../client/concurrency';
 import type { InputError } from '../../client/errors';
 import { oneOf, PAGE, TableError, type Condition, type Find, type Row } from '../engine/dataTable';
 import { nodeState } from '../run/nodeContext';
+import { openedRun } from '../run/run';
 import { isMade, nameOf, type AskedCall } from './call';
 import type { CallRun } from './callRun';
+import { underWay } from './earlierCalls';
 import { notKept } from './errors';
 import { stateOf } from './states';
 
-/** The number of videos, the sum of their estimated costs, and the number of those without one. */
-export type Spent = Readonly<Record<'videos' | 'cost' | 'unpriced', number>>;
+/** The number of videos, the sum of their estimated costs, and the numbers of those without one, and without an answer. */
+export type Spent = Readonly<Record<'videos' | 'cost' | 'unpriced' | 'unanswered', number>>;
+
+/** What to do about videos without an answer. */
+export const TO_ANSWER =
+	'Rows with the status "sent" count: once their execution has ended, enter the task_id of each video that exists, and delete the others';
 
 /** A limit of what is spent in an execution or a period. */
 export interface Limit {
@@ -93,7 +99,14 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 		});
 		const costs = spent.filter((cost) => typeof cost === 'number');
 		const cost = costs.reduce((sum, each) => sum + each, 0);
-		return { videos: spent.length, cost, unpriced: spent.length - costs.length };
+		const isUnanswered = ([call, row]: readonly [unknown, Row]) =>
+			stateOf(row) === 'sent' && !own.has(call) && !underWay.has(call);
+		return {
+			videos: spent.length,
+			cost,
+			unpriced: spent.length - costs.length,
+			unanswered: [...counted].filter(isUnanswered).length,
+		};
 	}
 
 	/**
@@ -117,6 +130,8 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 			: items;
 		const excess = limit.excessOf(spent, dryRuns) ?? limit.excessOf(spent, fitting);
 		if (excess !== undefined) throw excess;
+		if (fitting.length < items.length && spent.unanswered > 0)
+			openedRun(context).mention(TO_ANSWER);
 		return fitting;
 	}
 
