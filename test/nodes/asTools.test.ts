@@ -1,5 +1,6 @@
 import { NodeHelpers, type IDataObject } from 'n8n-workflow';
 
+import { dataTables } from '../support/dataTables';
 import { NODE_TYPES, runNode, runWithoutWorkflow, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { json, serverForEach } from '../support/scriptedServer';
@@ -197,6 +198,19 @@ describe("n8n's own Agents, which run a node without a workflow and an execution
 			}
 		},
 	);
+
+	test('Create Video goes on with Maximum Videos, as n8n gives it no table', async () => {
+		answers['/v1/videos/generations'] = () => ({ body: { task_id: 't', status: 'queued' } });
+		const executeWorkflow = () => Promise.reject(new Error('EntityNotFoundError'));
+		const options = { maximumVideos: 5 };
+		const [item] = await runWithoutWorkflow('createVideo', {
+			credential: { baseUrl: server.url, apiKey: SECRET },
+			tables: { ...dataTables(), executeWorkflow },
+			items: [{ prompt: 'A lake' }],
+			parameters: { waitUntilFinished: false, prompt: '={{ $json.prompt }}', options },
+		});
+		expect(item!.json).toMatchObject({ task_id: 't' });
+	});
 
 	test.each(NODES.slice(0, 4))(
 		'%s sends once what is paid: %j',

@@ -212,7 +212,14 @@ async function runSteps(
 ): Promise<readonly Row[]> {
 	const clock = n8nClock(context);
 	const pausesMs = [...RETRY_PAUSES_MS];
-	const key = `${context.getWorkflow().id} ${schema.name}`;
+	const { id: workflow } = context.getWorkflow();
+	// Tables are those of the project of a workflow.
+	if (!workflow)
+		throw new TableError(
+			`The data table ${schema.name} cannot be used: n8n's own Agents have no workflow`,
+			'unsupported',
+		);
+	const key = `${workflow} ${schema.name}`;
 	for (let isAgain = false; ;) {
 		const known = tableIds.get(key);
 		try {
