@@ -1,4 +1,4 @@
-import { STATES, type State } from '../nodes/shared/durable/states';
+import { STATES, TO_KEY, type State } from '../nodes/shared/durable/states';
 import { markdownTable } from './markdownTable';
 
 type StateRow = (typeof STATES)[State];
@@ -20,7 +20,7 @@ const RETRY: Readonly<Record<StateRow['toRetry'], string>> = {
 	'takes its result': 'takes the task, sends nothing',
 };
 
-const KEY: Readonly<Record<StateRow['toKey'], string>> = {
+const KEY: Readonly<Record<(typeof TO_KEY)[State], string>> = {
 	'is free': 'sends its own',
 	'has an owner': 'waits; sends its own once that claim is gone, after a minute at most',
 	'is in flight':
@@ -30,11 +30,11 @@ const KEY: Readonly<Record<StateRow['toKey'], string>> = {
 
 /** What becomes of a call in each state, as a Markdown table. */
 export function stateTable(): string {
-	const rows = Object.entries(STATES).map(([state, { toRetry, toKey }]) => [
+	const rows = Object.entries(STATES).map(([state, { toRetry }]) => [
 		state === 'none' ? '–' : `\`${state}\``,
 		SHOWN[state as State],
 		RETRY[toRetry],
-		KEY[toKey],
+		KEY[TO_KEY[state as State]],
 	]);
 	return markdownTable(HEAD, rows);
 }

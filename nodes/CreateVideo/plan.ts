@@ -16,7 +16,7 @@ import {
 	type FileEntry,
 } from '../shared/files/fileSource';
 import { openedRun } from '../shared/run/run';
-import { TO_ANSWER, type Limit } from '../shared/durable/limit';
+import { unansweredHint, type Limit } from '../shared/durable/limit';
 import { TASK_TABLE } from '../shared/durable/taskTable';
 import { isToolRun } from '../shared/engine/runs';
 
@@ -212,10 +212,10 @@ export function limitOf(
 				if (roundCost(spent[sum] + added[sum]) <= limit) continue;
 				return new InputError(
 					label,
-					`is ${limit}. This run would ${would} ${roundCost(added[sum])}, and this ${who} has ${has} ${roundCost(spent[sum])} ${when}${open > 0 ? `, ${open} of them without an answer` : ''}`,
+					`is ${limit}. This run would ${would} ${roundCost(added[sum])}, and this ${who} has ${has} ${roundCost(spent[sum])} ${when}`,
 					isToolRun(context)
 						? 'Create no more videos now, and tell the user'
-						: `Nothing was sent. Use fewer items, raise ${label}, or switch on Take What Fits${open > 0 ? `. ${TO_ANSWER}` : ''}`,
+						: `Nothing was sent. Use fewer items, raise ${label}, or switch on Take What Fits${open > 0 ? `. ${unansweredHint(open)}` : ''}`,
 				);
 			}
 			return undefined;

@@ -4,7 +4,7 @@ import { emptyText, InputError } from '../client/errors';
 import { oneOf, onTable, PAGE, type Condition, type Row } from '../shared/engine/dataTable';
 import { deriveContext } from '../shared/engine/request';
 import { grouped } from '../shared/durable/call';
-import { TASK_TABLE, taskIdOf, trimTaskIds } from '../shared/durable/taskTable';
+import { TASK_TABLE, taskIdOf, TO_ANSWER, trimTaskIds } from '../shared/durable/taskTable';
 import { isOwn } from '../shared/run/credential';
 import { nodeState } from '../shared/run/nodeContext';
 import { openedRun, setRun } from '../shared/run/run';
@@ -212,6 +212,6 @@ async function mentionUnanswered(context: IExecuteFunctions, rows: readonly Row[
 			`row ${id} (execution ${execution}, item ${item}, ${sentAt})`,
 	);
 	openedRun(context).hint(
-		`Creations without an answer: ${named(rowsOf, MANY)}. Their videos may exist. Look for them at the service. In the data table ${TASK_TABLE.name} enter the task_id of each video that exists, and delete the other rows`,
+		`Creations without an answer: ${named(rowsOf, MANY)}. Their videos may exist. Look for them at the service. In the data table ${TASK_TABLE.name} ${TO_ANSWER}`,
 	);
 }

@@ -129,9 +129,9 @@ describe('what counts', () => {
 		tables.insert(TASK_TABLE, paid(1), paid(2 * DAY, lost), paid(3 * DAY, lost));
 		const options = { maximumVideos: 4 };
 		const { error } = await create(['a', 'b'], options);
-		expect(error!.message).toContain('has created 3 today, 2 of them without an answer');
+		expect(error!.message).toContain('has created 3 today');
 		const todo =
-			'Rows with the status "sent" count: once their execution has ended, enter the task_id of each video that exists, and delete the others';
+			'Rows with status "sent" in this limit: 2. When their execution has ended, enter the task_id of each video that exists, and delete the other rows';
 		expect(error!.description).toMatch(/^Nothing was sent\. Use fewer items/);
 		expect(error!.description).toContain(todo);
 		const { hints } = await create(['a', 'b'], { ...options, takeWhatFits: true });

@@ -5,7 +5,7 @@ import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../cl
 import type { Row } from '../engine/dataTable';
 import type { Place } from '../engine/rest';
 import { stateOf } from './states';
-import { taskIdOf, TASK_TABLE } from './taskTable';
+import { taskIdOf, TASK_TABLE, TO_ANSWER } from './taskTable';
 
 /** A kind of paid calls. */
 export interface CallKind<T> {
@@ -154,7 +154,7 @@ const WARNING =
 /** The failure of a call that an earlier try has sent, and whose answer nobody has. */
 export function interrupted(isStored: boolean): SavedError {
 	const remedy = isStored
-		? `In the rows of this execution with status "sent" in the data table ${TASK_TABLE.name}, enter the task_id of each video that exists, and delete the other rows. Then retry this execution`
+		? `In the rows of this execution with status "sent" in the data table ${TASK_TABLE.name}, ${TO_ANSWER}. Then retry this execution`
 		: 'To send it again, switch on this option and retry this execution with the currently saved workflow';
 	return {
 		kind: 'network',

@@ -69,8 +69,8 @@ export function callWriter({ clock, write, admit, claimOf }: Table) {
 			...theseClaims(claims).map((where) => ({ set: { ...sent, token: '' }, where })),
 		];
 		// The rows that are there until this write ends: on SQLite the ID of one that is gone comes again.
-		const there = [...rows.values(), ...removed.map(([, , value]) => [value])].flat();
-		const last = Math.max(0, ...there.map(Number).filter((id) => id > 0));
+		const there = [...[...rows.values()].flat(), ...removed.map(([, , value]) => value)];
+		const last = Math.max(0, ...there.map((id) => Number(id) || 0));
 		const ofWrite = {
 			all: [['token', 'eq', token] as const, ['id', 'gt', last] as const],
 		};

@@ -19,7 +19,7 @@ import { isClaim, removals, rowName } from './claimKeys';
 import { otherItem, unreadable } from './errors';
 import { match } from './identity';
 import { stateOf } from './states';
-import { taskIdOf } from './taskTable';
+import { taskIdOf, trimTaskIds } from './taskTable';
 
 const runExclusive = keyedMutex();
 /** The calls of all runs in this process that may have no answer in the table yet. Another process cannot tell whether they are under way. */
@@ -96,14 +96,14 @@ async function findNow<T>(run: CallRun<T>) {
 
 /** The calls of earlier tries, as the table and the log show them. */
 function knownCalls<T>(
-	{ kind, log, recognition }: CallRun<T>,
+	{ kind, log }: CallRun<T>,
 	made: readonly (readonly Row[])[],
 	isStored: boolean,
 ): readonly PaidCall<T>[] {
 	const calls = new Map<string, PaidCall<T>>();
 	for (const rows of made) {
 		const call = toKnown(kind, rows);
-		calls.set(call.call, recognition === 'hash' ? { ...call, run: -1 } : call);
+		calls.set(call.call, call);
 	}
 	for (const call of log.calls()) {
 		const stored = calls.get(call.call);
@@ -173,6 +173,7 @@ async function takeOver<T>(
 	again: ReadonlySet<unknown>,
 	lost: readonly Row[],
 ): Promise<void> {
+	const { root, called } = origin!;
 	const written = new Set(lost.map(({ call }) => call));
 	const isGone = (of: readonly Row[]) => (row: Row) =>
 		written.has(row['call']) || (taskIdOf(mainRowOf(of)) !== '' && taskIdOf(row) === '');
@@ -181,22 +182,16 @@ async function takeOver<T>(
 	const gone = taken.flatMap((of) => of.filter(isGone(of)));
 	const kept = taken.flat().filter((row) => !gone.includes(row));
 	// Of a loop over sub-workflows another retry may keep the round that has them now.
-	const update = kept.flatMap((row) => {
-		const cells = {
-			call: callOf(row['call'] as string, origin!.called),
-			task_id: taskIdOf(row),
-		};
-		const isSame = cells.call === row['call'] && cells.task_id === (row['task_id'] ?? '');
-		return isSame ? [] : [{ id: row['id'], ...cells }];
+	const update = kept.map(({ id, call, ...row }) => {
+		return { id, call: callOf(call as string, called), task_id: taskIdOf(row) };
 	});
 	// A row that a person has set back to claimed has no token.
-	const isLeft = (row: Row) =>
-		isClaim(row) && row['token'] && row['execution_id'] !== origin!.root;
+	const isLeft = (row: Row) => isClaim(row) && row['token'] && row['execution_id'] !== root;
 	if (lost.length > 0) await onLedger({ insert: lost });
 	await onLedger(
-		{ update },
+		called ? { update } : trimTaskIds(kept),
 		{ remove: oneOf('call', [...again]) },
-		{ set: { execution_id: origin!.root }, where: theseRows(kept) },
+		{ set: { execution_id: root }, where: theseRows(kept) },
 		...removals([...gone, ...rows.filter(isLeft)]),
 	);
 }

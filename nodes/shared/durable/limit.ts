@@ -8,13 +8,14 @@ import type { CallRun } from './callRun';
 import { underWay } from './earlierCalls';
 import { notKept } from './errors';
 import { stateOf } from './states';
+import { TO_ANSWER } from './taskTable';
 
 /** The number of videos, the sum of their estimated costs, and the numbers of those without one, and without an answer. */
 export type Spent = Readonly<Record<'videos' | 'cost' | 'unpriced' | 'unanswered', number>>;
 
-/** What to do about videos without an answer. */
-export const TO_ANSWER =
-	'Rows with the status "sent" count: once their execution has ended, enter the task_id of each video that exists, and delete the others';
+/** Says that requests without an answer count, and what to do. */
+export const unansweredHint = (count: number) =>
+	`Rows with status "sent" in this limit: ${count}. When their execution has ended, ${TO_ANSWER}`;
 
 /** A limit of what is spent in an execution or a period. */
 export interface Limit {
@@ -131,7 +132,7 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 		const excess = limit.excessOf(spent, dryRuns) ?? limit.excessOf(spent, fitting);
 		if (excess !== undefined) throw excess;
 		if (fitting.length < items.length && spent.unanswered > 0)
-			openedRun(context).mention(TO_ANSWER);
+			openedRun(context).mention(unansweredHint(spent.unanswered));
 		return fitting;
 	}
 

@@ -8,26 +8,31 @@ export type State = 'none' | 'claimed' | 'sent' | 'open' | 'done' | 'failed';
 interface StateRow {
 	/** To the item of a retry that made the call. */
 	readonly toRetry: 'sends it' | 'does not know its outcome' | 'takes its result';
-	/** To another call with the same key. */
-	readonly toKey: 'is free' | 'has an owner' | 'is in flight' | 'has a video';
 	readonly events: Readonly<Record<string, State>>;
 }
+
+/** What a state means to another call with the same key. */
+export const TO_KEY = {
+	none: 'is free',
+	claimed: 'has an owner',
+	sent: 'is in flight',
+	open: 'has a video',
+	done: 'has a video',
+	failed: 'is free',
+} as const satisfies Record<State, string>;
 
 /** The states of a paid call, as its rows in the ledger show them. In the state `none` it has no row. */
 export const STATES: Readonly<Record<State, StateRow>> = {
 	none: {
 		toRetry: 'sends it',
-		toKey: 'is free',
 		events: { 'has a key, or is of a retry': 'claimed', 'is sent': 'sent' },
 	},
 	claimed: {
 		toRetry: 'sends it',
-		toKey: 'has an owner',
 		events: { 'is sent': 'sent', 'yields, or stands for a minute': 'none' },
 	},
 	sent: {
 		toRetry: 'does not know its outcome',
-		toKey: 'is in flight',
 		events: {
 			'is answered, or gets a task ID': 'open',
 			'certainly fails, or is deleted': 'none',
@@ -35,12 +40,11 @@ export const STATES: Readonly<Record<State, StateRow>> = {
 	},
 	open: {
 		toRetry: 'takes its result',
-		toKey: 'has a video',
 		events: { 'is completed': 'done', fails: 'failed' },
 	},
-	done: { toRetry: 'takes its result', toKey: 'has a video', events: {} },
+	done: { toRetry: 'takes its result', events: {} },
 	/** With a task: one without has none to take, see `isMade`. */
-	failed: { toRetry: 'takes its result', toKey: 'is free', events: {} },
+	failed: { toRetry: 'takes its result', events: {} },
 };
 
 /**
@@ -70,7 +74,7 @@ type Decision = 'claim' | 'send' | 'withdraw' | 'wait' | { readonly use: Row };
  * @param calls The main rows of all calls of the key, the oldest first, the own one among them or not.
  */
 export function decide(calls: readonly Row[], own: string): Decision {
-	const meaning = (row: Row) => STATES[stateOf(row)].toKey;
+	const meaning = (row: Row) => TO_KEY[stateOf(row)];
 	// It may be the own call: a person has edited its row.
 	const made = calls.findLast((each) => ['has a video', 'is in flight'].includes(meaning(each)));
 	if (made !== undefined) return { use: made };

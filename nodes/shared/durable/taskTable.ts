@@ -47,6 +47,9 @@ export const TASK_TABLE = {
 	write: 'token',
 } as const satisfies TableSchema;
 
+/** What a person does about rows with the status `sent`. */
+export const TO_ANSWER = 'enter the task_id of each video that exists, and delete the other rows';
+
 /** The task ID of a row; empty for none. A person may have pasted it with white space. */
 export function taskIdOf({ task_id: taskId }: Row): string {
 	return typeof taskId === 'string' ? taskId.trim() : '';

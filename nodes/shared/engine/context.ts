@@ -69,21 +69,12 @@ export function isPastTimeLimit(context: object): boolean {
 
 /** The executions of the sub-workflows that a run has called. One that returned no item is not among them. */
 function callsOf({ data, metadata }: ITaskData): readonly string[] {
-	const items = (data?.['main'] ?? []).flatMap((output) => output ?? []);
-	const calls = [{ metadata }, ...items].flatMap((each) => each.metadata?.subExecution ?? []);
-	return [...new Set(calls.map(({ executionId }) => executionId))];
+	const all = [{ metadata }, ...(data?.['main'] ?? []).flat()];
+	return [...new Set(all.flatMap((each) => each?.metadata?.subExecution?.executionId ?? []))];
 }
 
 /** Whether a run is that of a tool: it stays where the run of its agent has failed, which calls it again. */
-const isOfTool = ({ data }: ITaskData) => data?.['main'] === undefined;
-
-/** Whether a run called sub-workflows of which nobody can tell whether they are called again: IDs grow. */
-function hasUnclearCalls(run: ITaskData, id: string): boolean {
-	const calls = callsOf(run);
-	return isOfTool(run)
-		? calls.some((call) => Number(call) < Number(id))
-		: (run.metadata?.subExecutionsCount ?? 0) > calls.length;
-}
+const isOfTool = ({ data }: ITaskData) => !data?.['main'];
 
 /** What identifies an execution; undefined where n8n does not tell. The calls of n8n's own Agents have no ID. */
 function factsOf(id = '', data?: Partial<IRunExecutionData>, retriedId?: string) {
@@ -98,7 +89,12 @@ function factsOf(id = '', data?: Partial<IRunExecutionData>, retriedId?: string)
 		parent: data?.parentExecution,
 		/** The executions of sub-workflows that were called by node runs which n8n has kept: a retry does not call them again. */
 		kept: new Set(runs.flatMap((run) => (isOfTool(run) ? [] : callsOf(run)))),
-		hasUnclearCalls: runs.some((run) => hasUnclearCalls(run, id)),
+		/** Whether there are others of which nobody can tell whether it does. IDs grow. */
+		hasUnclearCalls: runs.some((run) =>
+			isOfTool(run)
+				? callsOf(run).some((call) => Number(call) < Number(id))
+				: (run.metadata?.subExecutionsCount ?? 0) > callsOf(run).length,
+		),
 	};
 }
 
