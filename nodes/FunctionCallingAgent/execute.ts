@@ -60,7 +60,10 @@ export async function runAgent(
 			batches.push(state.lost);
 			const arrivals = state.arrivals + 1;
 			Object.assign(state, { arrivals, source: sourceOf(context), lost: [] });
-			return emit(context, state, branchCalls(state));
+			const again = branchCalls(state).filter(({ record }) =>
+				rest.isOlder(Number.parseInt(record.place!, 10)),
+			);
+			return emit(context, state, again);
 		} else if (response !== undefined && response.actionResponses.length > 0) {
 			applyToolResponses(state, response);
 		} else if (!isRepeated(context, state)) {

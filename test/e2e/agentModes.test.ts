@@ -7,10 +7,12 @@ import {
 	agentNode,
 	asks,
 	base,
+	code,
 	draw,
 	noOp,
 	start,
 	WEATHER,
+	when,
 	type Drawing,
 } from './support/drawAgent';
 import { call, results } from './support/scriptedModel';
@@ -124,6 +126,38 @@ it(
 		expect(answersOf(execution)).toStrictEqual(['Done.']);
 		expect(outputItems(execution, 'weather')).toHaveLength(1);
 		expect(model.requests).toHaveLength(3);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'goes on in the branch after Retry, where a Merge waits that one side of an IF reaches',
+	async () => {
+		const merge = node('Both', base('merge'), 3.2, { parameters: { mode: 'append' } });
+		// The first execution is a test, the Retry is not.
+		const then = code(
+			'Then',
+			'if ($execution.mode === "test") throw new Error("Broken"); return $input.all();',
+		);
+		const failed = await agent.runWorkflow(
+			draw('Retried in the branch', {
+				...{ tools: ['weather'], questions: ['Rome'] },
+				nodes: [WEATHER, then, when('If', 'if', '={{ `${$json.degrees}` }}', '4'), merge],
+				wires: {
+					...{ weather: [['Then']], Then: [['If']], Both: [['Agent']] },
+					If: [['Both'], ['Both#1']],
+				},
+			}),
+		);
+		expect(failureOf(failed)).toMatch(/^Then: /);
+		const { client, model } = agent;
+		const execution = await client.readExecution(await client.retry(failed.id));
+		expect([failureOf(execution), answersOf(execution)]).toStrictEqual([
+			'',
+			['Rome: {"degrees":4}'],
+		]);
+		expect(outputItems(execution, 'weather')).toHaveLength(1);
+		expect(model.requests).toHaveLength(2);
 	},
 	RUN_LIMIT_MS,
 );

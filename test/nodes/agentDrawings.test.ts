@@ -921,3 +921,48 @@ describe('an outcome that leads back is a question', () => {
 		]);
 	});
 });
+
+describe('a Retry of a branch that has failed goes on there, and calls no tool again that is under way', () => {
+	const RETRY = { id: '2', token: 't', isRetry: true };
+	const JOINED = 'weather > Then > If > One; If:1 > Two; One > Both; Two > Both#1; Both > Agent';
+	const isNew = ({ json }: INodeExecutionData) => json['degrees'] !== undefined;
+	test.each<[string, Drawing, found: readonly string[], failure?: RegExp]>([
+		['from which a Merge leads back that one side reaches', {}, [RIGHT]],
+		['v0', V0, [RIGHT]],
+		[
+			'in a later round, whose call comes to nothing',
+			{ questions: ['Endless'], parameters: { options: { maxRounds: 3 } } },
+			[],
+			NO_ITEM,
+		],
+	])('%s', async (_name, drawing, answers, failure = /^$/) => {
+		let calls = 0;
+		let isBroken = true;
+		const first = await model.run({
+			ways: JOINED,
+			nodes: {
+				weather: (items) => {
+					calls += 1;
+					return finds(items);
+				},
+				Then: (items) => {
+					if (isBroken) throw new Error('Broken');
+					return calls > 1
+						? []
+						: items.map((each, item) => ({ ...each, pairedItem: { item } }));
+				},
+				If: sides(isNew),
+			},
+			...drawing,
+		});
+		expect(first.failure).toMatch(/^Broken/);
+		isBroken = false;
+		const retried = model.seen(await first.resume(RETRY));
+		const times = [calls, model.requests.length];
+		expect([retried.failure, retried.answers, times]).toStrictEqual([
+			like(failure),
+			answers,
+			[answers.length === 0 ? 2 : 1, 2],
+		]);
+	});
+});

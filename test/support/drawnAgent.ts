@@ -113,6 +113,8 @@ export function modelForDrawings() {
 		},
 		/** Draws and runs a workflow. */
 		run: async (drawing: Drawing) => await runDrawing(drawing, server.url),
+		/** What a person sees of an execution that was run before. */
+		seen: seenIn,
 	};
 }
 

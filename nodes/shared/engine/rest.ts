@@ -4,7 +4,7 @@ import { fromSaved, type SavedError, type ServiceError } from '../../client/erro
 import { shorten } from '../../client/json';
 import { internalsOf, nodeOf } from './context';
 import { LOOP } from './workflow';
-import { canPlanRuns, isToolRun, runsOf, stackOf, startWaitingNode } from './runs';
+import { canPlanRuns, isToolRun, runIndexOf, runsOf, stackOf, startWaitingNode } from './runs';
 
 /** Key of the mark in the metadata of an entry of n8n's stack. */
 const MARK = 'agent_video_rest';
@@ -31,12 +31,16 @@ export interface RestError {
 interface Mark extends RestError {
 	/** The execution in which the items were left. */
 	readonly execution: string;
+	/** The run that has left them. */
+	readonly run: number | undefined;
 	readonly places: readonly Place[];
 }
 
 /** What a run is: an ordinary one, or that of items which an earlier run has left. */
 type Rest =
-	| { readonly kind: 'none' | 'later' | 'retry' }
+	| { readonly kind: 'none' | 'later' }
+	/** `isOlder` tells whether a run came before the items were left, and not in this Retry. */
+	| { readonly kind: 'retry'; readonly isOlder: (run: number) => boolean }
 	| {
 			readonly kind: 'end';
 			readonly error: ServiceError;
@@ -103,6 +107,7 @@ export function leave(context: IExecuteFunctions, items: readonly number[], said
 	const mark: Mark = {
 		...said,
 		execution: context.getExecutionId(),
+		run: runIndexOf(context),
 		places: items.map(placesOf(context)),
 	};
 	const node = nodeOf(context);
@@ -146,7 +151,8 @@ export function takeBack(context: IExecuteFunctions): void {
 /**
  * What this run is. In the execution that has left its items it fails, with what all nodes have left; `later` if other runs
  * are due, as in the order v0, or a Merge that can run with what it has: then it is put off, and has to return null. In a
- * Retry it is an ordinary run: each item gets the link to its place back, as n8n numbers the input of each run from 0.
+ * Retry it is an ordinary run: each item gets the link to its place back, as n8n numbers the input of each run from 0. That
+ * of an agent is put off there, too, as its calls may still be under way.
  *
  * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (addPairedItemLineage)
  * Without it: `$('name').item` reads the item of another one.
@@ -155,15 +161,19 @@ export function restOf(context: IExecuteFunctions): Rest {
 	const entry = context.getExecuteData();
 	const mark = markOf(entry);
 	if (mark === undefined) return { kind: 'none' };
-	if (!isEnd(context)(entry)) {
-		for (const [index, item] of context.getInputData().entries())
-			item.pairedItem = { item: mark.places[index]!.item };
-		return { kind: 'retry' };
-	}
 	const stack = stackOf(context) ?? [];
-	if (!stack.every(isEnd(context)) || startWaitingNode(context)) {
+	const isRetry = !isEnd(context)(entry);
+	const isLast = isRetry ? markOf : isEnd(context);
+	const isPutOff = !isRetry || mark.open !== undefined;
+	if (isPutOff && (!stack.every(isLast) || startWaitingNode(context))) {
 		stack.push(entry);
 		return { kind: 'later' };
+	}
+	if (isRetry) {
+		const { run: left = Infinity } = mark;
+		for (const [index, item] of context.getInputData().entries())
+			item.pairedItem = { item: mark.places[index]!.item };
+		return { kind: 'retry', isOlder: (run) => run <= left };
 	}
 	const marks = [entry, ...stack].map((each) => ({ name: each.node.name, ...markOf(each)! }));
 	const messages = marks.map(({ name, error }) =>
