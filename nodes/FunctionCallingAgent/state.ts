@@ -6,7 +6,7 @@ import {
 } from 'n8n-workflow';
 
 import { closeOpenCalls, openCalls, type CallRecord } from '../client/chat/conversation';
-import { settled } from '../client/concurrency';
+import { readResult, settled, valueOf, type Settled } from '../client/concurrency';
 import { InputError, isCanceled } from '../client/errors';
 import { asJson, objectOf } from '../client/json';
 import { showNotice } from '../shared/chat/chatStream';
@@ -99,12 +99,13 @@ export async function beginBatch(
 	try {
 		// Before the fields: without a credential all of them fail.
 		run.service();
-		// An invalid option fails all of them.
-		agentForm.read(context, slots[0]!.item);
+		const forms = slots.map(({ item }) => readResult(() => agentForm.read(context, item)));
+		// What is invalid for all of them is one error.
+		if (!forms.some((form) => 'value' in form)) valueOf(forms[0]!);
 		checkReturns(returns);
 		const toolNodes = await readToolNodes(context);
-		for (const slot of slots) {
-			const fields = await settled(readSlot(context, slot.item, toolNodes));
+		for (const [index, slot] of slots.entries()) {
+			const fields = await settled(readSlot(context, slot.item, forms[index]!, toolNodes));
 			if ('value' in fields) Object.assign(slot, fields.value);
 			else failSlots(context, [slot], fields.error);
 		}
@@ -123,9 +124,14 @@ export async function beginBatch(
 }
 
 /** The fields of an item. */
-async function readSlot(context: IExecuteFunctions, item: number, toolNodes: ToolNodes) {
+async function readSlot(
+	context: IExecuteFunctions,
+	item: number,
+	form: Settled<ReturnType<typeof agentForm.read>>,
+	toolNodes: ToolNodes,
+) {
 	const { declarations, nodes } = toolNodes;
-	const values = agentForm.read(context, item);
+	const values = valueOf(form);
 	const { output, options, streaming } = values;
 	const own = readTools(values, toolNodes);
 	const key = memoryKeyOf(openedRun(context), item, values);

@@ -542,10 +542,17 @@ describe('failures of the service', () => {
 		};
 		const { answers } = await run({
 			branches: { weather },
-			items: [{ question: 'good' }, { question: 'bad' }, { question: '' }],
+			items: [
+				{ question: 'never', rounds: -1 },
+				{ question: 'good' },
+				{ question: 'bad' },
+				{ question: '' },
+			],
+			parameters: { options: { maxRounds: '={{ $json.rounds ?? 5 }}' } },
 			onError: 'continueRegularOutput',
 		});
 		expect(answers.map(({ json: { output, error } }) => output ?? error)).toStrictEqual([
+			expect.stringMatching(/^Maximum Rounds\b/),
 			'Done.',
 			FAILURE.unavailable,
 			'Prompt is empty',
