@@ -150,7 +150,9 @@ export function emit(
 	const hasErrors = hasErrorOutput && ended.some(({ failure }) => failure);
 	if (hasErrors && !isConnected(context, context.getNodeOutputs().length - 1))
 		run.hint(UNSEEN.join(' Error, '));
-	const isRead = isUnseen && run.reader === 'visitor' && !isConnected(context, ANSWER);
+	// Of the last node n8n shows other outputs than the first one in a chat only.
+	const isShown = run.reader === 'visitor' && (run.isLive || run.messages.length > 0);
+	const isRead = isUnseen && isShown && !isConnected(context, ANSWER);
 	if (isUnseen && !isRead && !context.continueOnFail()) state.lost = [...state.lost, ...stopped];
 	planEnd(context, state, called.length > 0);
 	hintMissingFiles(run, outputs.flat(), 'media');

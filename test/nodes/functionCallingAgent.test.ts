@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
-import { addTriggers, chatTrigger } from '../support/chatTrigger';
+import { addTriggers, chatTrigger, formTrigger, webhook } from '../support/chatTrigger';
 import {
 	allItems,
 	packageNode,
@@ -829,14 +829,15 @@ test('a conversation that reaches a limit is told in the chat, and in a hint whe
 	]);
 });
 
+const UNSEEN =
+	'Stopped has no connection, and 1 conversation left through it. With Stopped connected, a Retry with the currently saved workflow sends them out again, free of charge';
+
 test.each([
-	['a visitor, who is told', 'Chat', undefined],
-	[
-		'nobody, as the schedule of the workflow has started it: the execution fails',
-		'Schedule',
-		'Stopped has no connection, and 1 conversation left through it. With Stopped connected, a Retry with the currently saved workflow sends them out again, free of charge',
-	],
-])('a conversation that reaches a limit is seen by %s', async (_name, start, failure) => {
+	['the visitor of a chat, who is told', chatTrigger('Start'), undefined],
+	['nobody, as a webhook returns what leaves through Answer only', webhook('Start'), UNSEEN],
+	['nobody, as a form shows no items', formTrigger('Start'), UNSEEN],
+	['nobody, as a schedule has started it', stubNode('Start', (items) => items), UNSEEN],
+])('a conversation that reaches a limit is seen by %s', async (_name, trigger, failure) => {
 	addTriggers();
 	model = () => [call('c1', 'weather', { city: 'Rome' })];
 	const parameters = {
@@ -848,16 +849,10 @@ test.each([
 		[
 			packageNode(AGENT, 'functionCallingAgent', { parameters }),
 			stubNode('weather', weather),
-			chatTrigger('Chat'),
-			stubNode('Schedule', (items) => items),
+			trigger,
 		],
-		{
-			Chat: [[AGENT]],
-			Schedule: [[AGENT]],
-			[AGENT]: [[], [], ['weather']],
-			weather: [[AGENT]],
-		},
-		start,
+		{ Start: [[AGENT]], [AGENT]: [[], [], ['weather']], weather: [[AGENT]] },
+		'Start',
 		{ credential: { baseUrl: server.url, apiKey: 'k' } },
 	);
 	expect(execution.data.resultData.error?.message).toBe(failure);

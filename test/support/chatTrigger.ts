@@ -41,7 +41,13 @@ export function addTriggers(): void {
 		Object.assign(NODE_TYPES, { [type]: trigger });
 }
 
-/** A Chat Trigger for a workflow. */
-export function chatTrigger(name: string): INode {
-	return { ...stubNode(name, (items) => items), type: CHAT_TRIGGER_NODE_TYPE };
-}
+/** A trigger for a workflow, whose caller waits for the last node. */
+const trigger = (type: string) => (name: string) => ({
+	...stubNode(name, (items) => items),
+	type,
+	parameters: { responseMode: 'lastNode' },
+});
+
+export const chatTrigger: (name: string) => INode = trigger(CHAT_TRIGGER_NODE_TYPE);
+export const formTrigger: (name: string) => INode = trigger(FORM_TRIGGER_NODE_TYPE);
+export const webhook: (name: string) => INode = trigger(WEBHOOK_NODE_TYPE);
