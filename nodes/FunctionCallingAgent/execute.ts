@@ -22,6 +22,7 @@ import {
 	branchCalls,
 	failSlots,
 	openFor,
+	readAgain,
 	type AgentState,
 	type ConversationSlot,
 } from './state';
@@ -40,14 +41,17 @@ export async function runAgent(
 ): Promise<NodeOutput> {
 	ignoreAlwaysOutputData(context);
 	const stored = nodeState<AgentState>(context, 'agent');
+	const execution = context.getExecutionId();
 	const state =
-		stored.get() ?? stored.set({ batches: [], arrivals: 0, conversations: 0, lost: [] });
+		stored.get() ??
+		stored.set({ batches: [], arrivals: 0, execution, conversations: 0, lost: [] });
 	const { batches } = state;
 	let opened = batches.at(-1);
 	await openFor(context, opened);
 	try {
 		const rest = restOf(context);
 		if (rest.kind === 'later') return null;
+		await readAgain(context, state);
 		if (rest.kind === 'end') {
 			const calls = branchCalls(state);
 			const ran = toBranchText(context, calls);

@@ -1,6 +1,7 @@
 import {
 	isExpression,
 	type IExecuteFunctions,
+	type INode,
 	type INodeExecutionData,
 	type ISourceData,
 } from 'n8n-workflow';
@@ -12,13 +13,15 @@ import { asJson, objectOf } from '../client/json';
 import { showNotice } from '../shared/chat/chatStream';
 import { memoryKeyOf, recall } from '../shared/chat/memory';
 import { readQuestion } from '../shared/chat/askForReply';
+import { textOf } from '../shared/chat/schemaForm';
 import { readToolNodes, type ToolNodes } from '../shared/chat/toolNodes';
-import { stopOnError } from '../shared/engine/runs';
+import { nodeOf } from '../shared/engine/context';
+import { sourceOf, stopOnError } from '../shared/engine/runs';
 import { isSingleOutput } from '../shared/run/nodeContext';
 import { failureJson, shownText, toNodeError } from '../shared/run/nodeErrors';
 import { openedRun, openRun, type Run } from '../shared/run/run';
 import { checkDrawings } from './drawing';
-import { agentForm, readTools } from './properties';
+import { agentForm, readTools, type ToolEntry } from './properties';
 import { checkReturns, MAX_RETURNS } from './arrival';
 
 const NO_TOOLS = [
@@ -37,6 +40,8 @@ export interface AgentState {
 	/** Number of arrivals so far, and the source of the last one: *Retry On Fail* runs the node again with its items. */
 	arrivals: number;
 	source?: ISourceData | null;
+	/** The execution that has read the fields: n8n's *Retry* is another one, perhaps with a workflow that was corrected. */
+	execution: string;
 	/** Number of conversations so far. */
 	conversations: number;
 	/** The conversations that have left through Stopped where nothing takes them: in a Retry they leave once more. */
@@ -106,13 +111,13 @@ export async function beginBatch(
 		const toolNodes = await readToolNodes(context);
 		for (const [index, slot] of slots.entries()) {
 			const fields = await settled(readSlot(context, slot.item, forms[index]!, toolNodes));
-			if ('value' in fields) Object.assign(slot, fields.value);
+			const { conversation, memory } = slot;
+			// A Retry reads them again: what was paid for stays.
+			const paid = conversation?.rounds ? { conversation, memory } : {};
+			if ('value' in fields) Object.assign(slot, fields.value, paid);
 			else failSlots(context, [slot], fields.error);
 		}
-		checkDrawings(
-			context,
-			slots.some(({ toolOutputs = 0 }) => toolOutputs > 0),
-		);
+		checkDrawings(context, hasBranches(slots));
 	} catch (error) {
 		// With *On Error: Continue* the error of too many returns comes out once.
 		if (returns > 0 && returns !== MAX_RETURNS + 1) {
@@ -122,6 +127,50 @@ export async function beginBatch(
 		failSlots(context, slots, error);
 	}
 }
+
+const GO_BACK = 'Put it back there, or use Retry with original workflow. Nothing was sent';
+
+/**
+ * Takes what is entered now for the conversations under way, in n8n's *Retry*. Those whose items are not the input of this run
+ * keep what was read of them: an expression would read the result of a tool.
+ *
+ * @throws InputError as `beginBatch`, and where calls of a tool would leave through the output of another one.
+ */
+export async function readAgain(context: IExecuteFunctions, state: AgentState): Promise<void> {
+	const execution = context.getExecutionId();
+	const slots = state.batches
+		.flat()
+		.filter((slot) => ['asking', 'calling'].includes(stepOf(slot) ?? ''));
+	if (state.execution !== execution && slots.length > 0) {
+		const input = JSON.stringify(sourceOf(context));
+		const asked = slots.filter(({ source }) => JSON.stringify(source) === input);
+		if (asked.length > 0) await beginBatch(context, asked, 0);
+		checkDrawings(context, hasBranches(slots));
+		for (const slot of slots) checkOutputs(nodeOf(context), slot as Required<ConversationSlot>);
+	}
+	state.execution = execution;
+}
+
+/** n8n keeps connections by position: where a tool has moved, its calls would enter the branch of another one. */
+function checkOutputs({ parameters }: INode, slot: Required<ConversationSlot>): void {
+	const { tool = [] } = objectOf(parameters['tools']) as { tool?: readonly ToolEntry[] };
+	const names = slot.tools.map((each) => each.function.name);
+	for (const name of new Set([
+		...names,
+		...openCalls(slot.conversation).map((each) => each.name),
+	])) {
+		const index = names.indexOf(name);
+		const isThere = (each: ToolEntry, at: number) =>
+			isExpression(each.name) ? at === index : textOf(each.name) === name;
+		const now = isSingleOutput(parameters) ? 0 : tool.findIndex(isThere);
+		const isMoved = index < 0 || now !== Math.min(index, slot.toolOutputs - 1);
+		if (isMoved && !Object.hasOwn(slot.toolNodes, name))
+			throw new InputError('Tools', `have ${name} no longer where its calls leave`, GO_BACK);
+	}
+}
+
+const hasBranches = (slots: readonly ConversationSlot[]) =>
+	slots.some(({ toolOutputs = 0 }) => toolOutputs > 0);
 
 /** The fields of an item. */
 async function readSlot(

@@ -3,7 +3,7 @@
  * questions that arrive while calls are open are told from results, and that no conversation is lost. n8n's own nodes in the
  * branches are in test/e2e/agentDrawings.test.ts.
  */
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { INode, INodeExecutionData } from 'n8n-workflow';
 
 import { asks, finds, modelForDrawings, type DrawnNode, type Drawing } from '../support/drawnAgent';
 import type { StubWork } from '../support/engine';
@@ -922,8 +922,9 @@ describe('an outcome that leads back is a question', () => {
 	});
 });
 
+const RETRY = { id: '2', token: 't', isRetry: true };
+
 describe('a Retry of a branch that has failed goes on there, and calls no tool again that is under way', () => {
-	const RETRY = { id: '2', token: 't', isRetry: true };
 	const JOINED = 'weather > Then > If > One; If:1 > Two; One > Both; Two > Both#1; Both > Agent';
 	const isNew = ({ json }: INodeExecutionData) => json['degrees'] !== undefined;
 	test.each<[string, Drawing, found: readonly string[], failure?: RegExp]>([
@@ -965,4 +966,69 @@ describe('a Retry of a branch that has failed goes on there, and calls no tool a
 			[answers.length === 0 ? 2 : 1, 2],
 		]);
 	});
+});
+
+describe('a Retry with the currently saved workflow', () => {
+	const corrected = (parameters: object) => (node: INode) =>
+		node.name === 'Agent'
+			? { ...node, parameters: { ...node.parameters, ...parameters } }
+			: node;
+	const toolsOf = (...names: readonly string[]) => ({
+		tools: { tool: names.map((name) => ({ name, description: 'Tells' })) },
+	});
+	const MOVED = /^Tools have (time|weather) no longer/;
+	const LEFT = /^Connections are left of an output/;
+
+	test('takes what was corrected, before and after a call, and pays for no reply twice', async () => {
+		model.failsIf((question) => question === 'Rome');
+		const first = await model.run({
+			...{ ways: BACK, questions: ['Athens', 'Rome'], nodes: { weather: finds } },
+			parameters: { options: { retries: 0, concurrency: 1 } },
+		});
+		expect(first.failure).toMatch(/unavailable/);
+		model.failsIf(() => false);
+		const options = { temperature: 0.5, retries: 0 };
+		const prompt = '={{ $json.question.replace("Rome", "Oslo") }}';
+		const change = corrected({ prompt, options, model: { mode: 'id', value: 'm2' } });
+		const { failure, answers } = model.seen(await first.resume(RETRY, change));
+		expect([failure, answers.sort()]).toStrictEqual([
+			'',
+			['Athens: {"degrees":6}', 'Oslo: {"degrees":4}'],
+		]);
+		const sent = model.bodies.slice(2).map((body) => [body['model'], body['temperature']]);
+		expect(sent).toStrictEqual([0, 1, 2].map(() => ['m2', 0.5]));
+	});
+
+	test.each<[string, correct: (node: INode) => INode, failure?: RegExp]>([
+		['the same tools', (node) => node],
+		['two tools swapped', corrected(toolsOf('weather', 'time')), MOVED],
+		['the tool removed', corrected(toolsOf('time')), LEFT],
+		['one output for all', corrected({ outputMode: 'single' }), LEFT],
+		['one output for all, as JSON', corrected({ toolSource: 'json', toolsJson: '[]' }), LEFT],
+	])(
+		'in a later round never enters the branch of another tool: %s',
+		async (_name, correct, failure = /^$/) => {
+			let isBroken = true;
+			const first = await model.run({
+				ways: `weather > Agent; time > Agent`,
+				tools: 'time weather',
+				questions: ['Rome, Oslo'],
+				nodes: {
+					weather: (items) => {
+						if (isBroken) throw new Error('Broken');
+						return finds(items);
+					},
+					time: TOLD,
+				},
+			});
+			expect(first.failure).toMatch(/^Broken/);
+			isBroken = false;
+			const retried = model.seen(await first.resume(RETRY, correct));
+			expect(retried.failure).toMatch(failure);
+			expect(retried.runsOf('time')).toBe(0);
+			expect(retried.answers).toStrictEqual(
+				retried.failure === '' ? ['Rome, Oslo: {"degrees":4} {"degrees":4}'] : [],
+			);
+		},
+	);
 });

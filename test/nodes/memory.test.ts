@@ -483,9 +483,7 @@ describe('Chat Completion', () => {
 		});
 		const execution = { id: '11', token: 't' };
 		const old = { items, execution, parameters: parametersOf('old') };
-		const changed = [
-			packageNode('Tested', 'chatCompletion', { parameters: parametersOf('new') }),
-		];
+		const changed = (node: INode): INode => ({ ...node, parameters: parametersOf('new') });
 		const retry = { ...execution, id: '12', isRetry: true };
 		const withoutTime = (text: unknown) => String(text).replace(/ at \d+$/, '');
 		const asked = () => sent().map((messages) => withoutTime(messages.at(-1)!.content));

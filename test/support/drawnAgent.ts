@@ -104,6 +104,9 @@ export function modelForDrawings() {
 				({ body }) => (body as { messages: ChatMessage[] }).messages,
 			);
 		},
+		get bodies() {
+			return server.requests.map(({ body }) => body as Readonly<Record<string, unknown>>);
+		},
 		/** The tool results that the last request has. */
 		get told() {
 			return resultsIn(this.requests.at(-1)!);

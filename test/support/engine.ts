@@ -107,12 +107,13 @@ export interface RunResult {
 	/** What n8n would save with the workflow after a production execution. */
 	readonly staticData: IDataObject;
 	/**
-	 * Resumes a waiting execution from its saved data, as another process would; or retries a failed one, with nodes that a
-	 * person has changed since.
+	 * Resumes a waiting execution from its saved data, as another process would; or retries a failed one.
+	 *
+	 * @param correct Changes a node in the workflow that is saved by then.
 	 */
 	resume(
 		execution?: EnvironmentOptions['execution'],
-		changed?: readonly INode[],
+		correct?: (node: INode) => INode,
 	): Promise<RunResult>;
 }
 
@@ -338,14 +339,15 @@ async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunR
 			.flatMap(({ hints = [] }) => hints.map(({ message }) => message)),
 		run,
 		staticData: workflow.staticData,
-		resume: async (execution = options.execution, changed = []) => {
+		resume: async (execution = options.execution, correct = (node) => node) => {
 			const saved = JSON.parse(JSON.stringify(run.data)) as IRunExecutionData;
 			if (execution?.isRetry === true) removeFailure(saved);
-			const now = (node: INode) => changed.find(({ name }) => name === node.name) ?? node;
-			for (const next of saved.executionData!.nodeExecutionStack) next.node = now(next.node);
-			const more = execution && { execution };
-			const redrawn = { nodes: nodes.map(now), options: { ...options, ...more } };
-			return await runExecution({ ...drawn, ...redrawn }, saved);
+			const now = nodes.map(correct);
+			const { nodeExecutionStack: stack = [] } = saved.executionData ?? {};
+			for (const entry of execution?.isRetry === true ? stack : [])
+				entry.node = now.find(({ name }) => name === entry.node.name)!;
+			const more = { ...options, ...(execution && { execution }) };
+			return await runExecution({ ...drawn, nodes: now, options: more }, saved);
 		},
 	};
 }
