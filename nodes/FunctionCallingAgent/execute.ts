@@ -12,6 +12,7 @@ import { finishReply } from '../shared/chat/finishReply';
 import { remember } from '../shared/chat/memory';
 import { ignoreAlwaysOutputData, sourceOf } from '../shared/engine/runs';
 import { restOf } from '../shared/engine/rest';
+import { signAgain } from '../shared/files/fileSource';
 import { eventLoopTurn } from '../shared/engine/context';
 import { nodeState } from '../shared/run/nodeContext';
 import { stoppingError } from '../shared/run/nodeErrors';
@@ -118,7 +119,8 @@ async function ask(context: IExecuteFunctions, slot: ConversationSlot): Promise<
 		}
 		const later = conversation.rounds === 0 ? {} : laterToolChoice(request);
 		const toolFields = tools.length === 0 ? { tool_choice: undefined } : { tools, ...later };
-		const sent = { ...request, ...toolFields, messages: conversation.messages };
+		const messages = signAgain(run, conversation.messages, asking.signed);
+		const sent = { ...request, ...toolFields, messages };
 		const completion = judge(
 			await askForReply(run, sent, 'agent', { ...asking, sendText }),
 			'agent',

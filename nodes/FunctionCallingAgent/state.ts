@@ -17,6 +17,7 @@ import { textOf } from '../shared/chat/schemaForm';
 import { readToolNodes, type ToolNodes } from '../shared/chat/toolNodes';
 import { nodeOf } from '../shared/engine/context';
 import { sourceOf, stopOnError } from '../shared/engine/runs';
+import { notingSigned } from '../shared/files/fileSource';
 import { isSingleOutput } from '../shared/run/nodeContext';
 import { failureJson, shownText, toNodeError } from '../shared/run/nodeErrors';
 import { openedRun, openRun, type Run } from '../shared/run/run';
@@ -111,9 +112,9 @@ export async function beginBatch(
 		const toolNodes = await readToolNodes(context);
 		for (const [index, slot] of slots.entries()) {
 			const fields = await settled(readSlot(context, slot.item, forms[index]!, toolNodes));
-			const { conversation, memory } = slot;
+			const { conversation, memory, signed } = slot;
 			// A Retry reads them again: what was paid for stays.
-			const paid = conversation?.rounds ? { conversation, memory } : {};
+			const paid = conversation?.rounds ? { conversation, memory, signed } : {};
 			if ('value' in fields) Object.assign(slot, fields.value, paid);
 			else failSlots(context, [slot], fields.error);
 		}
@@ -184,7 +185,8 @@ async function readSlot(
 	const { output, options, streaming } = values;
 	const own = readTools(values, toolNodes);
 	const key = memoryKeyOf(openedRun(context), item, values);
-	const { asked, ...question } = readQuestion(openedRun(context), item, values);
+	const run = notingSigned(openedRun(context));
+	const { asked, ...question } = readQuestion(run, item, values);
 	const tools = [...own, ...declarations];
 	// An expression may declare none for some items.
 	const isComputed =
@@ -192,6 +194,8 @@ async function readSlot(
 	if (tools.length === 0 && !isComputed) throw new InputError(...NO_TOOLS);
 	return {
 		...question,
+		/** Which files its URLs are signed for. */
+		signed: run.signed,
 		...(await recall(openedRun(context), key, options.memoryMessages, asked)),
 		options,
 		streaming,

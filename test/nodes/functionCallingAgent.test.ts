@@ -1,6 +1,8 @@
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
+import type { ChatMessage, ContentPart, ToolCall } from '../../nodes/client/chat/types';
 import { addTriggers, chatTrigger, formTrigger, webhook } from '../support/chatTrigger';
 import {
 	allItems,
@@ -788,6 +790,44 @@ test('an answer in parts is their text', async () => {
 	});
 	const { answers } = await run({ branches: { weather } });
 	expect(answers[0]!.json['output']).toBe('Mild and dry.');
+});
+
+test('each request has the URL of a file signed anew, and no other URL', async () => {
+	let signed = 0;
+	const sign = jest.spyOn(Container.get(BinaryDataService), 'createSignedToken');
+	sign.mockImplementation(({ id }) => `${id}.${(signed += 1)}`);
+	model = (messages) =>
+		toolMessages(messages).length < 2 ? [call('c1', 'weather', { city: 'Rome' })] : 'Done.';
+	const others = [
+		'https://example.com/a.png',
+		'https://example.com/rest/binary-data/signed?token=x',
+	];
+	const { error } = await run({
+		branches: { weather },
+		binaries: [{ data: { data: '', mimeType: 'image/png', id: 'file-1' } }],
+		credential: { baseUrl: server.url, apiKey: 'k' },
+		parameters: {
+			images: {
+				image: [
+					{ source: 'binary', binaryProperty: 'data' },
+					...others.map((url) => ({ url })),
+				],
+			},
+		},
+	});
+	expect(error).toBeUndefined();
+	const urls = requests().map(({ messages }) =>
+		[messages[0]!.content as ContentPart[]]
+			.flat()
+			.flatMap((part) =>
+				part.type === 'image_url'
+					? [part.image_url.url.replace(/^.*token=file-1./, '')]
+					: [],
+			),
+	);
+	expect(urls.map(([, ...rest]) => rest)).toStrictEqual([others, others, others]);
+	expect(new Set(urls.map(([first]) => first)).size).toBe(3);
+	sign.mockRestore();
 });
 
 test('a parameter named tool_call is rejected before the first request', async () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
+import type { ChatMessage, ContentPart } from '../../client/chat/types';
 import { InputError } from '../../client/errors';
 import { isPrivateUrl, type PublicUrlOptions } from '../../client/http/publicUrl';
 import { oneLine, shown } from '../../client/values';
@@ -105,6 +106,39 @@ export function signedFileUrl(
 		);
 	}
 	return url;
+}
+
+/** A run that notes by its URL which file it has signed. */
+export function notingSigned(run: Run) {
+	const signed: Record<string, string> = {};
+	const sign: Run['sign'] = (file, expiresIn) => {
+		const url = run.sign(file, expiresIn);
+		signed[url] = file.id!;
+		return url;
+	};
+	return { ...run, sign, signed };
+}
+
+/**
+ * Messages whose URLs of files are signed again: a conversation may be older than they last.
+ *
+ * @param signed What was noted as they were signed. The file of any other URL may be chosen by somebody else.
+ */
+export function signAgain(
+	run: Run,
+	messages: readonly ChatMessage[],
+	signed: Readonly<Record<string, string>> = {},
+): ChatMessage[] {
+	const again = (part: ContentPart): ContentPart => {
+		if (part.type !== 'image_url' || !Object.hasOwn(signed, part.image_url.url)) return part;
+		const file = { id: signed[part.image_url.url]!, data: '', mimeType: '' };
+		return { ...part, image_url: { ...part.image_url, url: run.sign(file, EXPIRES_IN) } };
+	};
+	return messages.map((message) => {
+		const { content } = message;
+		const hasParts = typeof content === 'object' && content !== null;
+		return hasParts ? { ...message, content: content.map(again) } : message;
+	});
 }
 
 /** A hash of the content of a file that n8n has stored, under another ID in every execution; its ID where it cannot be read. */
