@@ -7,7 +7,7 @@ import { judge } from '../client/chat/verdict';
 import { mapConcurrent } from '../client/concurrency';
 import { isCanceled } from '../client/errors';
 import { askForReply } from '../shared/chat/askForReply';
-import { toChatNotice, withChatStream, type SendText } from '../shared/chat/chatStream';
+import { showNotice, toChatNotice, withChatStream, type SendText } from '../shared/chat/chatStream';
 import { finishReply } from '../shared/chat/finishReply';
 import { remember } from '../shared/chat/memory';
 import { ignoreAlwaysOutputData, sourceOf } from '../shared/engine/runs';
@@ -111,7 +111,8 @@ function isRepeated(context: IExecuteFunctions, { arrivals, source }: AgentState
 async function ask(context: IExecuteFunctions, slot: ConversationSlot): Promise<void> {
 	const run = openedRun(context);
 	const asking = slot as Required<ConversationSlot>;
-	const { request, tools, conversation, options } = asking;
+	const { request, tools, conversation, options, streaming } = asking;
+	const live = run.isLive && streaming !== 'off';
 	const send = async (sendText?: SendText) => {
 		for (const { name, failed } of endedCalls(conversation)) {
 			const status = failed === true ? 'failed' : 'success';
@@ -131,7 +132,11 @@ async function ask(context: IExecuteFunctions, slot: ConversationSlot): Promise<
 			sendText?.(toChatNotice(line));
 		}
 		const { phase } = next;
-		if (phase.kind === 'stopped') sendText?.(toChatNotice(STOPPED_TEXTS[phase.reason]));
+		if (phase.kind === 'stopped') {
+			const text = STOPPED_TEXTS[phase.reason];
+			if (sendText) sendText(toChatNotice(text));
+			else if (run.isLive) showNotice(run, slot.item, text);
+		}
 		const keep = async (ended: Conversation) => {
 			await remember(run, slot.memory, ended);
 		};
@@ -141,7 +146,7 @@ async function ask(context: IExecuteFunctions, slot: ConversationSlot): Promise<
 		else if (phase.kind === 'stopped') await keep(next);
 		slot.conversation = next;
 	};
-	await withChatStream(run, slot.item, run.isLive, send).catch((error: unknown) => {
-		failSlots(context, [slot], error, true);
+	await withChatStream(run, slot.item, live, send).catch((error: unknown) => {
+		failSlots(context, [slot], error, live);
 	});
 }

@@ -869,6 +869,32 @@ test('a conversation that reaches a limit is told in the chat, and in a hint whe
 	]);
 });
 
+test.each([
+	['with Streaming: Off nothing', 'off', 'Done.', /^$/],
+	[
+		'with Streaming: Off an error that nobody else shows',
+		'off',
+		'BROKEN',
+		/^> The service is temporarily unavailable\b[^>]*$/,
+	],
+	['calls and answer', 'auto', 'Done.', /^> Running weather\s+> Finished weather\s+Done\.$/],
+])('a chat that streams shows %s', async (_name, streaming, said, text) => {
+	model = (messages) =>
+		isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : said;
+	const { chunks } = await run({
+		branches: { weather },
+		onError: 'continueRegularOutput',
+		parameters: { streaming, options: { retries: 0 } },
+		...{ credential: { baseUrl: server.url, apiKey: 'k' }, streaming: true },
+	});
+	expect(
+		chunks
+			.map(({ content = '' }) => content)
+			.join('')
+			.trim(),
+	).toMatch(text);
+});
+
 const UNSEEN =
 	'Stopped has no connection, and 1 conversation left through it. With Stopped connected, a Retry with the currently saved workflow sends them out again, free of charge';
 
