@@ -30,6 +30,10 @@ type BranchRule = (
 	...args: [...Parameters<Rule>, node: INode, branch: ReadonlySet<string>]
 ) => Mistake | undefined;
 
+/** The tools that are entered in the form of an agent. */
+export const entriesOf = ({ parameters }: INode): readonly ToolEntry[] =>
+	(objectOf(parameters['tools']) as { tool?: readonly ToolEntry[] }).tool ?? [];
+
 /** The workflow as it is drawn. */
 function readDrawing(context: IExecuteFunctions) {
 	const workflow = workflowOf(context);
@@ -44,11 +48,11 @@ function readDrawing(context: IExecuteFunctions) {
 		(node): node is INode => node?.type === own.type && node.disabled !== true,
 	);
 	/** The outputs of an agent, the one for errors last, as n8n numbers them. */
-	const outputsOf = ({ name, parameters }: INode) => {
-		const { tool = [] } = objectOf(parameters['tools']) as { tool?: readonly ToolEntry[] };
+	const outputsOf = (agent: INode) => {
+		const { name, parameters } = agent;
 		const tools = isSingleOutput(parameters)
 			? ['Tool Calls']
-			: tool.map((each, index) => `Tool ${textOf(each.name) || index + 1}`);
+			: entriesOf(agent).map((each, index) => `Tool ${textOf(each.name) || index + 1}`);
 		return ['Answer', 'Stopped', ...tools, 'Error'].map((label, output) => ({
 			label: name === own.name ? label : `${label} of ${name}`,
 			isTool: output >= FIRST_TOOL && output < FIRST_TOOL + tools.length,
@@ -244,7 +248,8 @@ export function checkDrawings(context: IExecuteFunctions, needsBranches: boolean
 			name !== own.name && behind.has(name) && onError?.startsWith('continue') !== true,
 	);
 	for (const agent of [own, ...others]) {
-		const isCalling = agent === own ? needsBranches : agent.parameters['toolSource'] !== 'json';
+		const mayCall = agent.parameters['toolSource'] !== 'json' && entriesOf(agent).length > 0;
+		const isCalling = agent === own ? needsBranches : mayCall;
 		const branch = isCalling ? drawing.inside(agent) : new Set<string>();
 		const inBranch = (rule: BranchRule): Rule[] =>
 			[...branch].map((name) => () => rule(drawing, agent, drawing.nodes[name]!, branch));

@@ -21,7 +21,7 @@ import { notingSigned } from '../shared/files/fileSource';
 import { isSingleOutput } from '../shared/run/nodeContext';
 import { failureJson, shownText, toNodeError } from '../shared/run/nodeErrors';
 import { openedRun, openRun, type Run } from '../shared/run/run';
-import { checkDrawings } from './drawing';
+import { checkDrawings, entriesOf } from './drawing';
 import { agentForm, readTools, type ToolEntry } from './properties';
 import { checkReturns, MAX_RETURNS } from './arrival';
 
@@ -153,8 +153,7 @@ export async function readAgain(context: IExecuteFunctions, state: AgentState): 
 }
 
 /** n8n keeps connections by position: where a tool has moved, its calls would enter the branch of another one. */
-function checkOutputs({ parameters }: INode, slot: Required<ConversationSlot>): void {
-	const { tool = [] } = objectOf(parameters['tools']) as { tool?: readonly ToolEntry[] };
+function checkOutputs(agent: INode, slot: Required<ConversationSlot>): void {
 	const names = slot.tools.map((each) => each.function.name);
 	for (const name of new Set([
 		...names,
@@ -163,7 +162,7 @@ function checkOutputs({ parameters }: INode, slot: Required<ConversationSlot>): 
 		const index = names.indexOf(name);
 		const isThere = (each: ToolEntry, at: number) =>
 			isExpression(each.name) ? at === index : textOf(each.name) === name;
-		const now = isSingleOutput(parameters) ? 0 : tool.findIndex(isThere);
+		const now = isSingleOutput(agent.parameters) ? 0 : entriesOf(agent).findIndex(isThere);
 		const isMoved = index < 0 || now !== Math.min(index, slot.toolOutputs - 1);
 		if (isMoved && !Object.hasOwn(slot.toolNodes, name))
 			throw new InputError('Tools', `have ${name} no longer where its calls leave`, GO_BACK);

@@ -698,6 +698,21 @@ test.each(['weather', 'Between'])(
 	},
 );
 
+test.each(['perTool', 'single'])(
+	'Execute step on an agent with tool nodes only runs those before it: outputs %s',
+	async (outputMode) => {
+		const parameters = { prompt: 'Hello', tools: {}, outputMode };
+		const { failure } = await model.run({
+			ways: `${BACK}; Answers > Other > Told`,
+			nodes: { weather: finds, Other: { agent: '', parameters } },
+			environment: { stepOf: 'Other' },
+		});
+		// The engine of this test has no tool nodes.
+		expect(failure).toMatch(/^Tools are missing/);
+		expect(model.requests).toHaveLength(2);
+	},
+);
+
 test.each([
 	[{}, 'Waiting for weather'],
 	[ALL, 'Waiting for weather, time'],
