@@ -4,6 +4,7 @@ import { applyResult } from '../client/chat/conversation';
 import { InputError } from '../client/errors';
 import type { JsonObject } from '../client/json';
 import { counted } from '../client/values';
+import { freeField } from '../shared/files/download';
 import { DEBUG_FIELDS, STACK, toErrorText, withoutKeys } from '../shared/run/nodeErrors';
 import { openedRun, openRun } from '../shared/run/run';
 import { arrivalOf, countReturns } from './arrival';
@@ -108,9 +109,7 @@ function toValue(item: INodeExecutionData, { files }: ConversationSlot): JsonObj
 	]);
 	if (isError(error)) value['error'] = toErrorText(error);
 	const kept = Object.entries(item.binary ?? {}).map(([field, file]) => {
-		// Under its own field if that is free.
-		let free = field;
-		for (let number = 2; Object.hasOwn(files, free); number += 1) free = `${field}_${number}`;
+		const free = freeField(files, field);
 		files[free] = file;
 		return { field: free, name: file.fileName, type: file.mimeType, size: file.fileSize };
 	});

@@ -15,6 +15,7 @@ import {
 } from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { FAILURE } from '../support/failureTexts';
+import { sampleFile } from '../support/sampleFiles';
 
 const AGENT = 'Agent';
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
@@ -790,6 +791,27 @@ test('an answer in parts is their text', async () => {
 	});
 	const { answers } = await run({ branches: { weather } });
 	expect(answers[0]!.json['output']).toBe('Mild and dry.');
+});
+
+test('a file of a tool and one of the answer come out side by side where they have one field', async () => {
+	const image = `![x](data:image/png;base64,${sampleFile('image/png').toString('base64')})`;
+	model = (messages) =>
+		isFirstRound(messages) ? [call('c1', 'weather', { city: 'Rome' })] : image;
+	const file = { data: 'dG9vbA==', mimeType: 'text/plain' };
+	const { answers } = await run({
+		parameters: { options: { downloadMedia: true } },
+		branches: {
+			weather: (items) =>
+				items.map((_each, item) => ({
+					json: {},
+					binary: { media_0: file },
+					pairedItem: { item },
+				})),
+		},
+	});
+	const [answer] = answers;
+	expect(answer!.json['media']).toMatchObject([{ binary: 'media_0_2' }]);
+	expect(answer!.binary).toMatchObject({ media_0: file, media_0_2: { mimeType: 'image/png' } });
 });
 
 test('each request has the URL of a file signed anew, and no other URL', async () => {

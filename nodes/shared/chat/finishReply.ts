@@ -12,7 +12,7 @@ import { isDataUrl, mimeTypeOf, withoutContent } from '../../client/fileTypes';
 import { imagesAsLinks, imagesAsLinksIn, type IsKnown } from '../../client/imagesAsLinks';
 import { asJson, type JsonObject } from '../../client/json';
 import { isBlank } from '../../client/values';
-import { downloadFile } from '../files/download';
+import { downloadFile, freeField } from '../files/download';
 import { ANY_FILE } from '../files/fileKind';
 import type { ValuesOf } from '../form/form';
 import { adviceOf, errorLine } from '../run/nodeErrors';
@@ -36,6 +36,8 @@ interface ReplyOptions {
 	readonly options: ValuesOf<typeof replyOptions>;
 	/** The conversation with the reply, and what keeps it. */
 	readonly conversation?: Conversation | undefined;
+	/** The binary fields that are taken. */
+	readonly files?: IBinaryKeyData | undefined;
 	/** Shows text in a chat that streams. */
 	readonly sendText?: SendText | undefined;
 	readonly keep?: (conversation: Conversation) => Promise<void>;
@@ -50,7 +52,7 @@ export async function finishReply(
 	run: Run,
 	reply: JudgedReply,
 	node: Exclude<Taker, 'model'>,
-	{ format, output, options, conversation, keep, sendText }: ReplyOptions,
+	{ format, output, options, conversation, keep, sendText, files: taken }: ReplyOptions,
 ): Promise<INodeExecutionData> {
 	const form = formOf(reply, node);
 	const partly = PARTLY[form];
@@ -79,7 +81,7 @@ export async function finishReply(
 	const found = findMedia(reply, base);
 	// An agent only takes URLs.
 	if (!options.downloadMedia || found.length === 0 || run.isTool) return { json: result };
-	const files = await downloadMedia(run, found, named, options.maximumFileSize);
+	const files = await downloadMedia(run, found, named, { ...options, taken });
 	const hasFiles = Object.keys(files.binary).length > 0;
 	return {
 		json: { ...result, media: files.media },
@@ -128,7 +130,10 @@ async function downloadMedia(
 	run: Run,
 	found: readonly Media[],
 	named: ReadonlySet<string>,
-	maximumFileSize: number,
+	{
+		maximumFileSize,
+		taken = {},
+	}: { maximumFileSize: number; taken?: IBinaryKeyData | undefined },
 ) {
 	const files = await mapConcurrent(found, CONCURRENT_DOWNLOADS, async (entry, index) => {
 		const isFromModel = !named.has(entry.url);
@@ -140,7 +145,7 @@ async function downloadMedia(
 	const media = found.map(({ kind, url }, index): IDataObject => {
 		const file = files[index]!;
 		if ('error' in file) return { kind, url, error_message: errorLine(file.error as Error) };
-		const name = fieldName(index);
+		const name = freeField(taken, fieldName(index));
 		binary[name] = file.value;
 		// The content of a data: URL is in the binary field.
 		return { kind, url: withoutContent(url), binary: name };

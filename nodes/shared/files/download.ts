@@ -263,6 +263,13 @@ async function decodeFile(run: Run, download: Download): Promise<IBinaryData> {
 	return await run.helpers.prepareBinaryData(file, fileNameOf(name, type), type);
 }
 
+/** The binary field of a file: the one that it wants, with a number if that is taken. */
+export function freeField(taken: object, field: string): string {
+	let free = field;
+	for (let number = 2; Object.hasOwn(taken, free); number += 1) free = `${field}_${number}`;
+	return free;
+}
+
 /** Shows how many files of the items are missing: those with an `error_message` in the list `field`. */
 export function hintMissingFiles(
 	run: Run,
