@@ -279,10 +279,20 @@ test('an invalid option whose error is led back from Answer fails, and asks noth
 	expect(answers).toBe(1);
 });
 
+const ANSWERED = () => ({ data: { approved: false } });
+const WAIT = { operation: 'sendAndWait' };
+
 test.each([
-	['a new item: a person has answered', () => ({ data: { approved: false } }), 15],
-	['what it got: its time limit is over', ({ json: got }: INodeExecutionData) => got, 11],
-])('Send and Wait that leads back with %s', async (_name, toJson, wanted) => {
+	['Send and Wait that leads back with a new item: a person has answered', ANSWERED, WAIT, 15],
+	[
+		'Send and Wait that leads back with what it got: its time limit is over',
+		({ json: got }: INodeExecutionData) => got,
+		WAIT,
+		11,
+	],
+	['the first version of the node Chat', ANSWERED, { waitUserReply: true }, 15],
+	['the same without a reply', ANSWERED, { waitUserReply: false }, 11],
+])('%s', async (_name, toJson, parameters, wanted) => {
 	model = () => 'Hello';
 	let answers = 0;
 	const result = await runWorkflow(
@@ -296,7 +306,7 @@ test.each([
 			}),
 			{
 				...stubNode('Ask', (items) => items.map((each) => ({ json: toJson(each) }))),
-				parameters: { operation: 'sendAndWait' },
+				parameters,
 			},
 		],
 		{ [AGENT]: [['Enough']], Enough: [['Ask']], Ask: [[AGENT]] },

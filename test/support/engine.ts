@@ -443,6 +443,7 @@ function stubType(
 			// A stub can play a node that asks a person, or one with options.
 			properties: [
 				{ displayName: 'Operation', name: 'operation', type: 'string', default: '' },
+				{ displayName: 'Wait', name: 'waitUserReply', type: 'boolean', default: false },
 				{ displayName: 'Options', name: 'options', type: 'json', default: {} },
 			],
 		},

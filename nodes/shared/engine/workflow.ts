@@ -116,14 +116,14 @@ export const FOREIGN =
 /**
  * Whether a node passes its items on when a person, or another system, has answered.
  *
- * n8n 2.41.1, n8n-nodes-base/dist/nodes/Wait/Wait.node.js
+ * n8n 2.41.1, n8n-nodes-base/dist/nodes/Wait/Wait.node.js, @n8n/n8n-nodes-langchain/dist/nodes/trigger/ChatTrigger/Chat.node.js
  * Without it: a loop through such a node is rejected, or ends after some rounds.
  */
 export function asksPerson({ type, disabled, parameters }: INode): boolean {
-	const { operation, resume } = parameters;
+	const { operation, resume, waitUserReply } = parameters;
 	const text = `${String(operation)} ${String(resume)} ${type}`;
 	const answered = /^(sendAndWait|dispatchAndWait) | (webhook|form) |\.(form|respondToWebhook)$/;
-	return disabled !== true && answered.test(text);
+	return disabled !== true && (waitUserReply === true || answered.test(text));
 }
 
 /**

@@ -9,6 +9,7 @@ const NODES = 'n8n-nodes-base/dist/nodes';
 const LOOP = `${NODES}/SplitInBatches/SplitInBatches.node.js`;
 /** The descriptions of n8n's nodes: some of their classes load modules that jest cannot load. */
 const DESCRIPTIONS = 'n8n-nodes-base/dist/types/nodes.json';
+const AI_DESCRIPTIONS = '@n8n/n8n-nodes-langchain/dist/types/nodes.json';
 const AI_TOOLS = 'n8n/dist/tool-generation/ai-tools.js';
 
 /** A node type of n8n by its class, for a version of it. */
@@ -181,13 +182,16 @@ export const FORM_POINTS: readonly Point[] = [
 	},
 	{
 		n: 32,
-		name: 'Wait has the options by which the agent knows that somebody answers',
+		name: 'Wait and Chat have the options by which the agent knows that somebody answers',
 		usedBy: ['asksPerson'],
 		observe: (n8n) => {
-			const type = n8n
-				.load<readonly INodeTypeDescription[]>(DESCRIPTIONS)
-				.find(({ name }) => name === 'wait')!;
-			return ['webhook', 'form'].every((each) => valuesOf(type, 'resume').includes(each));
+			const typesOf = (path: string) => n8n.load<readonly INodeTypeDescription[]>(path);
+			const type = typesOf(DESCRIPTIONS).find(({ name }) => name === 'wait')!;
+			const chat = typesOf(AI_DESCRIPTIONS).find(({ name }) => name === 'chat')!;
+			return (
+				['webhook', 'form'].every((each) => valuesOf(type, 'resume').includes(each)) &&
+				chat.properties.some(({ name }) => name === 'waitUserReply')
+			);
 		},
 		expected: true,
 		without: {
