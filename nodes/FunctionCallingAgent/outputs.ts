@@ -36,6 +36,13 @@ export const STOPPED_TEXTS: Readonly<Record<StopReason, string>> = {
 	max_tool_calls: `${NO_ANSWER} it took too many tool calls. Ask for less at once`,
 	repeated_tool_call: `${NO_ANSWER} I repeated the same tool call. Ask in other words`,
 };
+const LESS = 'under Options, or ask for less at once';
+/** What prevents that a limit stops a conversation. */
+const PREVENTION: Readonly<Record<StopReason, string>> = {
+	max_rounds: `raise Maximum Rounds ${LESS}`,
+	max_tool_calls: `raise Maximum Tool Calls ${LESS}`,
+	repeated_tool_call: 'describe the tool and its result more clearly, or ask in other words',
+};
 const UNSEEN = ['Conversations left through', 'which has no connection'] as const;
 
 /**
@@ -222,10 +229,11 @@ export function toBranchText(context: IExecuteFunctions, calls: readonly Call[])
 /** The end of an execution in which conversations were lost at Stopped. */
 function stoppedEnd(lost: readonly ConversationSlot[]) {
 	if (lost.length === 0) return [];
-	const reasons = new Set(lost.map((slot) => String(outcomeOf(slot).json['reason'])));
+	const reasons = new Set(lost.map((slot) => outcomeOf(slot).json['reason'] as StopReason));
+	const remedies = [...reasons].map((reason) => `${reason}: ${PREVENTION[reason]}`);
 	const end = {
 		message: `Stopped has no connection, and ${counted(lost.length, 'conversation')} left through it`,
-		advice: `Connect it, or prevent what has stopped them (${[...reasons].join(', ')}): raise Maximum Rounds or Maximum Tool Calls under Options, or ask for less at once`,
+		advice: `Connect it, or prevent what has stopped them. ${remedies.join('. ')}`,
 		retry: 'With Stopped connected, a Retry with the currently saved workflow sends them out again, free of charge',
 	};
 	return [end];
