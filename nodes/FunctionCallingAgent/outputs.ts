@@ -36,12 +36,11 @@ export const STOPPED_TEXTS: Readonly<Record<StopReason, string>> = {
 	max_tool_calls: `${NO_ANSWER} it took too many tool calls. Ask for less at once`,
 	repeated_tool_call: `${NO_ANSWER} I repeated the same tool call. Ask in other words`,
 };
-const LESS = 'under Options, or ask for less at once';
 /** What prevents that a limit stops a conversation. */
 const PREVENTION: Readonly<Record<StopReason, string>> = {
-	max_rounds: `raise Maximum Rounds ${LESS}`,
-	max_tool_calls: `raise Maximum Tool Calls ${LESS}`,
-	repeated_tool_call: 'describe the tool and its result more clearly, or ask in other words',
+	max_rounds: 'raise Maximum Rounds, or ask for less at once',
+	max_tool_calls: 'raise Maximum Tool Calls, or ask for less at once',
+	repeated_tool_call: 'describe the tool more clearly, or ask in other words',
 };
 const UNSEEN = ['Conversations left through', 'which has no connection'] as const;
 

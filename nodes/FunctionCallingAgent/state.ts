@@ -129,7 +129,7 @@ export async function beginBatch(
 	}
 }
 
-const GO_BACK = 'Put it back there, or use Retry with original workflow. Nothing was sent';
+const GO_BACK = 'Put it back, or use Retry with original workflow';
 
 /**
  * Takes what is entered now for the conversations under way, in n8n's *Retry*. Those whose items are not the input of this run
