@@ -741,7 +741,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		...inFolder('client/video', 'readPair maxReferences startPoll pollSummary withWords'),
 		...inFolder('shared/wait', 'checkTaskId isUnsent named notCreated refusedCreation askOnce'),
 		...inFolder('shared/chat', 'showNotice isOfVisitor keyOf recall chatRows'),
-		...inFolder('shared/files', 'binaryFile hashOfFile checkHttpUrl'),
+		...inFolder('shared/files', 'binaryFile hashOfFile checkHttpUrl freeField signAgain'),
 		...inFolder(
 			'shared/run',
 			'blocked failureJson stoppingError checkKey checkPrompt parseModel isSingleOutput serviceOf',
