@@ -11,6 +11,8 @@ import { drawn, node, workflow } from './buildWorkflow';
 
 /** The data table of the paid tasks. */
 export const LEDGER = 'agent_video_tasks';
+/** What a wait writes into the row of a video that it has given up: the task stays open. */
+export const LATE = 'Not finished after 600 seconds; the task may still complete';
 export const CREATIONS = '/v1/videos/generations';
 export const POLLS = '/v1/videos/tasks';
 /** Videos per execution, created two at a time. */

@@ -9,7 +9,7 @@ import type { Workflow } from '../../../lab/n8n/workflow';
 import { node, workflow } from './buildWorkflow';
 import type { ExampleLab } from './exampleRuns';
 import { inPage } from './inPage';
-import { CREATIONS } from './ledger';
+import { CREATIONS, LATE, LEDGER } from './ledger';
 import { startMailbox } from './mailbox';
 import { makeTasksOld } from './oldTasks';
 
@@ -64,6 +64,8 @@ export async function orderAtDesk(lab: ExampleLab): Promise<void> {
 			]);
 
 			await makeTasksOld(client, ownTasks());
+			// A video that is late has not failed.
+			await client.updateDataTableRows(LEDGER, ['task_id', ownTasks()[1]!], { error: LATE });
 			const refused = await visit('Ada', 'A boat');
 			expect(refused.news).toMatch(
 				/^No video: .*Maximum Cost is 1.2\. .* has cost 1 this month/,
