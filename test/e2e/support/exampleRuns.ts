@@ -16,7 +16,7 @@ import {
 import { chatText, chatUrl, streamWebhook } from '../../../lab/n8n/streamChat';
 import type { Workflow } from '../../../lab/n8n/workflow';
 import { node, workflow } from './buildWorkflow';
-import { until } from './ledger';
+import { LATE, LEDGER, until } from './ledger';
 import { startMailbox } from './mailbox';
 import { connectMcp, mcpStatus } from './mcpClient';
 import { makeTasksOld } from './oldTasks';
@@ -538,12 +538,26 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 			expect(failureOf(await lab.client.lastExecution(errors))).toBe('');
 			expect(mailbox.letters).toHaveLength(1);
 
+			// Its Retry fails, too, and one video is late.
+			const [late] = tasks;
+			await lab.client.updateDataTableRows(LEDGER, ['task_id', late!.id], {
+				...{ status: 'open', video_url: null, finished_at: null, error: LATE },
+			});
+			lab.emulator.faults.add({ kind: 'status', status: 401, path: STATUS, count: 1_000 });
+			const retry = await lab.client.retry(failed.id);
+			await until(() => mailbox.letters.length > 1);
+			lab.emulator.faults.clear();
+			const { text } = mailbox.letters[1]!;
+			expect(text).toContain(`Videos of execution ${retry} and ${failed.id}:\n- `);
+			for (const { id } of tasks) expect(text).toContain(id);
+			expect(text).toContain(`  open, task ${late!.id}: ${LATE}`);
+
 			// A night that fails before it has paid for anything.
 			lab.emulator.faults.add({ kind: 'status', status: 401, path: CHAT });
 			await postWebhook(`${lab.n8n.url}/webhook/${path}`, {});
-			await until(() => mailbox.letters.length > 1);
-			expect(mailbox.letters[1]!.text).toMatch(
-				/^Write Prompt: .*\n.*\n\nVideos of this execution:\nnone$/,
+			await until(() => mailbox.letters.length > 2);
+			expect(mailbox.letters[2]!.text).toMatch(
+				/^Write Prompt: .*\n.*\n\nVideos of execution \d+:\nnone$/,
 			);
 		} finally {
 			await mailbox.stop();
