@@ -9,7 +9,7 @@ import type { Workflow } from '../../../lab/n8n/workflow';
 import { node, workflow } from './buildWorkflow';
 import type { ExampleLab } from './exampleRuns';
 import { inPage } from './inPage';
-import { until } from './ledger';
+import { LATE, LEDGER, until } from './ledger';
 
 const FILE = 'video-gallery.json';
 const WIDTH = 900;
@@ -64,6 +64,8 @@ export async function watchGallery(lab: ExampleLab): Promise<void> {
 		);
 		expect({ errors, blocked }).toStrictEqual({ errors: [], blocked: [] });
 	});
+
+	await expectOld(lab, link, id);
 
 	// The links of the videos have expired: the page asks for each at most once in the film, and once in the list.
 	const late = await openPage(browser, { width: WIDTH, height: 800, showLimitMs: 20_000 });
@@ -170,6 +172,31 @@ async function expectGallery(page: Page): Promise<void> {
 	await cards.first().scrollIntoViewIfNeeded();
 	const isLoaded = "document.querySelector('article video').readyState > 0";
 	await until(() => page.evaluate<boolean>(isLoaded));
+}
+
+/** Opens the pages of an execution and of a film after 500 newer rows; one more video is late. */
+async function expectOld({ client }: ExampleLab, link: string, id: string): Promise<void> {
+	const rows = (await client.dataTableRows(LEDGER))!;
+	const playable = rows.filter((row) => row['execution_id'] === id && row['video_url']);
+	const newer = { workflow_id: 'newer', status: 'claimed' };
+	const late = { ...newer, status: 'open', task_id: 'late', execution_id: id, error: LATE };
+	const project = await client.personalProject();
+	await client.insertDataTableRows(LEDGER, project, [
+		late,
+		...Array<typeof newer>(500).fill(newer),
+	]);
+	const sumOf = async (query: string) =>
+		/<p id="sum">(.*?)\. /.exec((await get(link + query)).data)?.[1];
+	expect(await sumOf(`&execution=${id}`)).toBe(
+		'5 videos: 3 finished, 1 being made, 1 failed, 0 no answer',
+	);
+	const film = playable.slice(1).map(({ task_id }) => task_id);
+	expect(await sumOf(`&tasks=${film.join()}`)).toBe(
+		'2 videos: 2 finished, 0 being made, 0 failed, 0 no answer',
+	);
+	expect((await get(`${link}&tasks=x`)).data).toContain('The task ledger has none of them.');
+	expect(await sumOf('')).toBeUndefined();
+	await client.deleteDataTableRows(LEDGER, 'workflow_id', newer.workflow_id);
 }
 
 /** Creates the videos one after the other; one of them fails. */
