@@ -220,25 +220,30 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 			return await lab.client.lastExecution(ref);
 		};
 
-		const execution = await make('A kite');
+		// The second clip is rejected: the Retry makes it and the third, and the film has all three.
+		lab.emulator.faults.add({ kind: 'status', status: 406, path: CREATE, skip: 1 });
+		const first = await make('A kite');
+		expect(failureOf(first)).toContain('credit');
+		const execution = await lab.client.readExecution(await lab.client.retry(first.id));
 		expect(failureOf(execution)).toBe('');
 		const clips = outputItems(execution, 'Create Video');
 		const prompts = outputItems(execution, 'Scenes').map(({ json }) => json['prompt']);
 		expect(new Set(prompts).size).toBe(3);
-		expect(bodies(lab, CREATE)).toStrictEqual(
+		const created = lab.emulator.journal.of(CREATE).filter(({ status }) => status === 200);
+		expect(created.map(({ body }) => body)).toStrictEqual(
 			prompts.map((prompt, index) => ({
-				...(bodies(lab, CREATE)[index] as object),
+				...(created[index]!.body as object),
 				prompt,
 				...(index > 0 && { videos: [clips[index - 1]!.json['video_url']] }),
 			})),
 		);
-		expect(bodies(lab, CREATE)[0]).not.toHaveProperty('videos');
+		expect(created[0]!.body).not.toHaveProperty('videos');
 		for (const clip of clips)
 			expect((await lab.client.download(binaryOf(clip, 'data'))).length).toBeGreaterThan(
 				1_000,
 			);
 		expect(outputItems(execution, 'Film').map(({ json }) => json)).toStrictEqual([
-			{ watch: `&execution=${execution.id}` },
+			{ watch: `&tasks=${clips.map(({ json }) => json['task_id']).join()}` },
 		]);
 
 		lab.emulator.journal.clear();
