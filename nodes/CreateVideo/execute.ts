@@ -23,7 +23,7 @@ import { isFollowed, workflowOf } from '../shared/engine/workflow';
 import { mapItems } from '../shared/run/mapItems';
 import { openedRun } from '../shared/run/run';
 
-import { failForLost, isPutOff, isUnsent, NOT_SENT, notCreated } from '../shared/wait/lostVideos';
+import { failForLost, isLeftOut, isPutOff, NOT_SENT, notCreated } from '../shared/wait/lostVideos';
 import type { Delivered } from '../shared/wait/record';
 
 import { checkCostKnown, limitOf, planVideo, type PlannedVideo } from './plan';
@@ -131,7 +131,7 @@ async function createTasks(
 		});
 		hintChanges(context, videos, items);
 		return items.map((item, index) => {
-			const ending = isUnsent(item) ? 'unsent' : 'completed';
+			const ending = isLeftOut(item) ? 'unsent' : 'completed';
 			return failed.get(index) ?? { item, ending };
 		});
 	} finally {
@@ -208,7 +208,7 @@ async function outputOf(
 ): Promise<IDataObject> {
 	const { http, options, estimatedCost, plan } = video;
 	const { adjustments } = plan;
-	if (options.dryRun) return { ...video.details, adjustments };
+	if (options.dryRun) return { task_id: '', reason: 'dry_run', ...video.details, adjustments };
 
 	const paid = await calls.make(video.item, async (attempt) => {
 		const toSend = video.sign();
@@ -274,7 +274,7 @@ function hintChanges(
 ): void {
 	const { hint } = openedRun(context);
 	const adjusted = videos.filter(({ plan }) => plan.adjustments.length > 0).length;
-	const unsent = items.filter(isUnsent).length;
+	const unsent = items.filter(isLeftOut).length;
 	const where = counted(adjusted, 'item');
 	if (adjusted > 0)
 		hint(`The duration was adjusted in ${where}. See "adjustments" in the output.`);

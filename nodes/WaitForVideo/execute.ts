@@ -74,9 +74,10 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 		const unsent = delivered.filter(({ ending }) => ending === 'unsent').length;
 		if (unsent > 0)
 			openedRun(context).hint(
-				`${counted(unsent, 'item')} without a task, which the limit of Create Video has left out`,
+				`${counted(unsent, 'item')} without a task, which Create Video has not sent`,
 			);
-		if (stops) outputs[FAILED] = [];
+		if (stops)
+			outputs[FAILED] = isConnected(own, FAILED) ? outputs[FAILED]!.filter(isUnsent) : [];
 		if (collected === undefined) return outputs;
 		// For an error there n8n runs the node again, and forgets these outputs.
 		const isAgain = isTriedAgain && outputs[0]?.[0]?.json['error'] !== undefined;

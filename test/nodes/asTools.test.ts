@@ -212,6 +212,37 @@ describe("n8n's own Agents, which run a node without a workflow and an execution
 		expect(item!.json).toMatchObject({ task_id: 't' });
 	});
 
+	test("each call by n8n's MCP trigger is an execution of its own, for Maximum Videos", async () => {
+		let created = 0;
+		answers['/v1/videos/generations'] = () => ({
+			body: { task_id: `task-${++created}`, status: 'queued' },
+		});
+		const tables = dataTables();
+		const create = async (...items: readonly IDataObject[]) =>
+			await runWithoutWorkflow(
+				'createVideo',
+				{
+					credential: { baseUrl: server.url, apiKey: SECRET },
+					tables,
+					items,
+					parameters: {
+						waitUntilFinished: false,
+						prompt: '={{ $json.prompt }}',
+						options: { maximumVideos: 2 },
+					},
+				},
+				{ id: 'served' },
+			);
+		for (const prompt of ['a', 'b', 'c']) {
+			const [item] = await create({ prompt });
+			expect(item!.json).toMatchObject({ task_id: `task-${created}` });
+		}
+		expect(tables.rows.map(({ status }) => status)).toStrictEqual(['open', 'open', 'open']);
+		await expect(create({ prompt: 'd' }, { prompt: 'e' }, { prompt: 'f' })).rejects.toThrow(
+			'Maximum Videos is 2',
+		);
+	});
+
 	test.each(NODES.slice(0, 4))(
 		'%s sends once what is paid: %j',
 		async (node, args, parameters) => {

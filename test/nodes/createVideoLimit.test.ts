@@ -393,7 +393,7 @@ test('an execution counts a failed try, a killed retry and another one once', as
 
 describe('Take What Fits', () => {
 	const options = { maximumVideos: 2, takeWhatFits: true };
-	const HINT = /^3 items without a task, which the limit of Create Video has left out$/;
+	const HINT = /^3 items without a task, which Create Video has not sent$/;
 
 	/** Creates videos and waits for them in the next node. */
 	async function createAndWait(parameters: IDataObject, more: Environment = {}) {
@@ -409,6 +409,17 @@ describe('Take What Fits', () => {
 			environmentOf(['a', 'b', 'c', 'd', 'e'], more),
 		);
 	}
+
+	test('Wait for Video waits for what was sent beside dry runs', async () => {
+		const dry = { dryRun: '={{ $json.prompt === "b" }}' };
+		const { status, run } = await createAndWait(dry);
+		expect(status).toBe('success');
+		const [waited] = run.data.resultData.runData['Wait']!;
+		expect(shownOf(waited!.data!['main']![0]!)).toStrictEqual(
+			['a', 'c', 'd', 'e'].map((prompt) => `task-${prompt}`),
+		);
+	});
+
 	const hintsOf = ({ run }: RunResult, node: string) =>
 		run.data.resultData.runData[node]!.flatMap(({ hints }) => hints ?? []).map(
 			({ message }) => message,

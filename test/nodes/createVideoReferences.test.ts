@@ -202,8 +202,10 @@ test('a dry run returns the request and its adjustments, and sends nothing', asy
 		{ items: [{ model: 'video-m3' }, { model: 'video-x9' }] },
 	);
 	expect(server.requests).toHaveLength(0);
+	const unsent = { task_id: '', reason: 'dry_run' };
 	expect(outputs[0]!.map(({ json: fields }) => fields)).toStrictEqual([
 		{
+			...unsent,
 			request: {
 				model: 'video-m3',
 				prompt: 'A lake',
@@ -220,6 +222,7 @@ test('a dry run returns the request and its adjustments, and sends nothing', asy
 			],
 		},
 		{
+			...unsent,
 			request: {
 				model: 'video-x9',
 				prompt: 'A lake',

@@ -111,7 +111,7 @@ describe('request', () => {
 		const { request, adjustments } = outputs[0]![0]!.json;
 		expect(request).toStrictEqual(server.requests[0]!.body);
 		expect(adjustments).toHaveLength(1);
-		expect(dry.outputs[0]![0]!.json).toStrictEqual({ request, adjustments });
+		expect(dry.outputs[0]![0]!.json).toMatchObject({ request, adjustments });
 		expect(server.requests).toHaveLength(1);
 	});
 

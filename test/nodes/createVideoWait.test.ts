@@ -277,8 +277,8 @@ describe('several videos', () => {
 		const { outputs } = await run(['a', 'b'], {
 			parameters: parametersOf({ dryRun: '={{ $itemIndex === 0 }}' }),
 		});
-		expect(Object.keys(outputs[0]![0]!.json)).toStrictEqual(['request', 'adjustments']);
-		expect(idsOf(outputs[0])).toStrictEqual([undefined, 'task-b']);
+		expect(outputs[0]![0]!.json).toMatchObject({ task_id: '', reason: 'dry_run' });
+		expect(idsOf(outputs[0])).toStrictEqual(['', 'task-b']);
 		expect(filesOf(outputs[0])).toStrictEqual([undefined, 'task-b.mp4']);
 		expect(requested(CREATE)).toStrictEqual(['b']);
 	});
@@ -336,7 +336,7 @@ test.each(['completed', 'failed'])(
 
 test('a dry run of all items waits for nothing', async () => {
 	const { outputs, hints } = await run(['a'], { parameters: parametersOf({ dryRun: true }) });
-	expect(Object.keys(outputs[0]![0]!.json)).toStrictEqual(['request', 'adjustments']);
+	expect(outputs[0]![0]!.json).toMatchObject({ task_id: '', reason: 'dry_run' });
 	expect(server.requests).toHaveLength(0);
 	expect(hints.filter((hint) => /finished|nothing/.test(hint))).toStrictEqual([]);
 });

@@ -152,9 +152,24 @@ describe('an item that a limit has left out', () => {
 		const result = await wait(NOT_FAILED, { items: [...items] });
 		expect(result.status).toBe('success');
 		expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(expected);
-		expect(hintsOf(result)).toContain(
-			'1 item without a task, which the limit of Create Video has left out',
-		);
+		expect(hintsOf(result)).toContain('1 item without a task, which Create Video has not sent');
+	});
+
+	test('leaves through Failed also where On Failed Videos fails the node', async () => {
+		const parameters = { options: { onFailed: 'fail' } };
+		const whole = await wait(CONNECTED, { items: [UNSENT, ...ids('a')], parameters });
+		expect(whole.status).toBe('success');
+		expect(allItems(whole, 'Lost')[0]!.map(({ json: fields }) => fields)).toStrictEqual([
+			UNSENT,
+		]);
+		reports = { b: MODERATED };
+		const failed = await wait(CONNECTED, { items: [UNSENT, ...ids('a', 'b')], parameters });
+		expect(failed.status).toBe('error');
+		expect(
+			allItems(failed, 'Lost')
+				.flat()
+				.map(({ json: fields }) => fields),
+		).toStrictEqual([UNSENT]);
 	});
 
 	test('is no video that has gone on beside a failed one', async () => {

@@ -219,16 +219,19 @@ export async function runWorkflow(
 
 /**
  * Runs one node as a tool of n8n's own Agents, which have no workflow and no execution (n8n 2.41.1,
- * ephemeral-node-executor.js).
+ * ephemeral-node-executor.js); or of its MCP trigger, which has the workflow alone (webhook-context.js).
  *
  * @returns The items of its first output. Throws what the node throws.
  */
 export async function runWithoutWorkflow(
 	name: string,
 	options: RunOptions,
+	ofTrigger?: { readonly id: string },
 ): Promise<readonly INodeExecutionData[]> {
-	const node = { ...packageNode(NODE, `${name}Tool`, options), id: randomUUID() };
+	const { id = randomUUID() } = ofTrigger ?? {};
+	const node = { ...packageNode(NODE, `${name}Tool`, options), id };
 	const workflow = new Workflow({
+		...ofTrigger,
 		nodes: [node],
 		connections: {},
 		active: false,

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 
 import type { IExecuteFunctions } from 'n8n-workflow';
 
@@ -13,7 +13,10 @@ export async function originOf(context: IExecuteFunctions) {
 	const { current, isRetry, isRetried, chain: chainOf } = executionOf(context);
 	const chain = await chainOf();
 	const root = chain.at(-1)!;
-	const secretOf = ({ token, retriedId, id }: typeof current) => token ?? retriedId ?? id;
+	// Of the calls of n8n's MCP trigger and of its own Agents nothing is told: each is an execution of its own.
+	const unknown = randomUUID();
+	const secretOf = ({ token, retriedId, id }: typeof current) =>
+		token ?? retriedId ?? (id || unknown);
 	const isAlone = isRetried && root !== current;
 	const { retriedId, id } = chain.at(-2) ?? {};
 	return {

@@ -250,9 +250,12 @@ export const NOT_SENT: Delivered = {
 };
 
 /** Whether a limit of Create Video has left out the item. */
-export function isUnsent({ json }: INodeExecutionData): boolean {
-	return json['task_id'] === '' && json['reason'] === 'limit';
-}
+export const isLeftOut = ({ json }: INodeExecutionData): boolean =>
+	json['task_id'] === '' && json['reason'] === 'limit';
+
+/** Whether Create Video has not sent the item, and no error says why: a dry run, or one that a limit has left out. */
+export const isUnsent = (item: INodeExecutionData): boolean =>
+	isLeftOut(item) || item.json['reason'] === 'dry_run';
 
 /** The error of an item whose video was never created: Create Video continues on errors, and passes them on in this form. */
 export function refusedCreation({ json }: INodeExecutionData): INodeExecutionData | undefined {
