@@ -152,6 +152,8 @@ export function chatModel(
 
 	function toRequest([messages, call = {}]: SdkCall): ChatRequest {
 		const stop = call.stop ?? call.stopSequences;
+		// LangChain's word.
+		const choice = call.tool_choice === 'any' ? 'required' : call.tool_choice;
 		const said = toChatMessages(messages, images).map(({ tool_calls: calls, ...message }) =>
 			calls ? { ...message, tool_calls: renamed(calls, own, names) } : message,
 		);
@@ -161,6 +163,7 @@ export function chatModel(
 		return {
 			...fields,
 			...(isLater && laterToolChoice(fields)),
+			...(choice && { tool_choice: choice }),
 			...(stop && { stop }),
 			...(tools.length > 0 && { tools: tools.map(declare) }),
 			messages: checkMessages(closed, 'Messages', { allowPrivate: true }),

@@ -102,7 +102,11 @@ const agent = (path: string, responseMode: string) =>
 				parameters: {
 					promptType: 'define',
 					text: '={{ $json.body.question }}',
-					options: { systemMessage: 'You make videos.', enableStreaming: true },
+					options: {
+						systemMessage: 'You make videos.',
+						enableStreaming: true,
+						forceToolCallOnFirstIteration: true,
+					},
 				},
 			}),
 		]),
@@ -163,6 +167,7 @@ describe('AI Agent with the chat model and two nodes of the package as tools', (
 			thinking: { type: 'enabled' },
 			reasoning_effort: 'high',
 			seed: 3,
+			tool_choice: 'required',
 			messages: [
 				{ role: 'system', content: 'You make videos.' },
 				{ role: 'user', content: 'A lighthouse, please' },
@@ -172,6 +177,8 @@ describe('AI Agent with the chat model and two nodes of the package as tools', (
 			'Ask_expert',
 			'Make_video',
 		]);
+		expect(second['tool_choice']).toBeUndefined();
+		expect(second.tools).toStrictEqual(first.tools);
 		// Both calls with their reasoning unchanged, then one result for each.
 		expect(second.messages[2]).toStrictEqual({
 			role: 'assistant',

@@ -368,6 +368,16 @@ test.each([
 	]);
 });
 
+test.each([
+	['any', 'required'],
+	['none', 'none'],
+])('LangChain asks for %s tool, which the service calls %s', async (tool_choice, sent) => {
+	script = replies({ content: 'Done' });
+	const agent = model({ tool_choice: 'auto' }).withTools([{ type: 'function', name: 'a' }]);
+	await agent.generate([says('Hi')], { tool_choice });
+	expect(server.requests[0]!.body).toMatchObject({ tool_choice: sent });
+});
+
 test('a stream passes text on as it arrives, calls in one piece, and usage', async () => {
 	let finish: () => void = () => undefined;
 	script = (response) => {

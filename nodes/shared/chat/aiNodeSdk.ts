@@ -56,7 +56,7 @@ export type SdkChunk =
 /** What a chat model is called with: the conversation, and settings of this call. */
 export type SdkCall = [
 	messages: readonly SdkMessage[],
-	config?: { stop?: readonly string[]; stopSequences?: readonly string[] },
+	config?: { stop?: readonly string[]; stopSequences?: readonly string[]; tool_choice?: string },
 ];
 
 /** A chat model, as n8n's agents and chains call it. */

@@ -17,7 +17,9 @@ interface Adapter<Model> {
 	readonly chatModel: Model;
 	/** n8n's log. */
 	readonly callbacks: readonly { readonly options?: object }[];
-	readonly bindTools: (tools: unknown) => Adapter<Model>;
+	readonly bindTools: (tools: unknown, settings?: object) => Adapter<Model>;
+	/** This model with settings of its calls. */
+	readonly withConfig: (settings: object) => Adapter<Model>;
 	readonly _streamResponseChunks: (
 		messages: readonly LangChainMessage[],
 		...more: unknown[]
@@ -69,7 +71,11 @@ export function adapt<Model>(adapter: unknown, changes: Changes<Model>): Adapter
 			options: { ...callback.options, tokensUsageParser },
 		});
 	return Object.assign(model, {
-		bindTools: (tools: unknown) => adapt(bindTools.call(model, tools), changes),
+		bindTools: (tools: unknown, settings?: object) => {
+			const bound = adapt(bindTools.call(model, tools), changes);
+			// n8n's SDK drops them. What has some is no model, to which an agent would bind its tools again.
+			return settings ? bound.withConfig(settings) : bound;
+		},
 		getNumTokens: async (content: unknown) => await estimateTokens([content].flat()),
 		_streamResponseChunks: (...sent: Parameters<typeof stream>) => chunks(chatModel, ...sent),
 		_generate: async (...[messages, options]: Parameters<typeof stream>) => {
