@@ -233,13 +233,14 @@ export function chatModel(
 			throw failure;
 		});
 
-	const toShown = (text: string) => (isKnown === undefined ? text : withoutKey(run, text));
+	const keys = run.isAwaited ? run.keys : [];
+	const toShown = (text: string) => withoutKey({ keys }, text);
 	return {
 		provider: 'agent-video',
 		modelId: String(fields.model ?? fields.app_code ?? 'default'),
 		generate: async (...call) => toSdkResult(await send(call), baseUrl, isKnown, toShown),
 		async *stream(...call) {
-			const shown = shownInStream(run.keys, isKnown);
+			const shown = shownInStream(keys, isKnown);
 			const deltas = new TransformStream<SdkChunk>(undefined, undefined, {
 				highWaterMark: Infinity,
 			});

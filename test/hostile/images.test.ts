@@ -1,3 +1,5 @@
+import { WEBHOOK_NODE_TYPE } from 'n8n-workflow';
+
 import { toHint } from '../../nodes/shared/run/nodeContext';
 import { addTriggers, chatTrigger } from '../support/chatTrigger';
 import { modelCallerNode, packageNode, runNode, runWorkflow } from '../support/engine';
@@ -185,6 +187,56 @@ describe.each(COLUMNS)('$title', ({ node, streaming }) => {
 		if (!isModel) expect(item!.json['content'] ?? item!.json['output']).toBe(said);
 	});
 });
+
+/** A webhook that answers when the workflow has run: what it answers is data, which no page draws. */
+const WEBHOOK = {
+	...chatTrigger('Chat'),
+	type: WEBHOOK_NODE_TYPE,
+	parameters: { responseMode: 'lastNode' },
+};
+
+describe.each(COLUMNS.filter(({ streaming }) => !streaming))(
+	'behind a webhook, $node',
+	({ node }) => {
+		const isModel = node === 'agentVideoChatModel';
+		const ask = async (reason: string) => {
+			await server.stop();
+			server = await startScriptedServer((response, { body }) => {
+				const { stream: isStream } = body as { stream?: boolean };
+				const choice = { index: 0, message: { content: said }, finish_reason: reason };
+				const streamed = stream([chunk({ content: said })], reason);
+				answerWell(response, isStream ? streamed : reply('', {}, { choices: [choice] }));
+			});
+			const nodes = [
+				WEBHOOK,
+				packageNode(isModel ? 'Model' : 'Answer', node, { parameters: NODES[node] }),
+				...(isModel ? [modelCallerNode('Answer', { stream: false })] : []),
+			];
+			const { run } = await runWorkflow(nodes, { Chat: [['Answer']] }, 'Chat', {
+				items: [{ chatInput: 'Hi' }],
+				credential: { baseUrl: server.url, apiKey: 'k-secret-key' },
+				...(isModel && { model: { name: 'Model', of: 'Answer' } }),
+			});
+			const { error, runData } = run.data.resultData;
+			const [item] = runData['Answer']![0]!.data?.['main']?.flatMap((all) => all ?? []) ?? [];
+			return { error, json: item?.json };
+		};
+
+		test('a reply is as the model has written it, without the API key', async () => {
+			said = `{"html":"<img src='${AT}'>", "text":"![x](${AT}) k-secret-key"}`;
+			const { json } = await ask('stop');
+			expect(textOf(json!)).toBe(said.replace('k-secret-key', '[masked: API Key]'));
+			expect(json).not.toHaveProperty('content');
+		});
+
+		test('a reply that was cut off has no mark: an agent takes none for whole', async () => {
+			said = 'It began';
+			const { error, json } = await ask('length');
+			if (isModel) expect(error!.message).toMatch(/^The reply was cut off, with/);
+			else expect(json).toMatchObject({ output: said, finish_reason: 'length' });
+		});
+	},
+);
 
 const IMAGE = `![x](${AT})`;
 const LINK = `[x](${AT})`;

@@ -33,6 +33,7 @@ export function subNodeRun(values: Record<string, unknown> = {}): Run {
 		clock: n8nClock(context),
 		state: (key) => nodeState(context, key),
 		reader: 'owner',
+		isAwaited: false,
 		isStreamed: false,
 		withoutSecrets: (value) => value,
 		keys: [],

@@ -155,13 +155,13 @@ export function showItems(run: Run, items: readonly INodeExecutionData[]): INode
 const MASKED = '[masked: API Key]';
 
 /** Replaces the API key, as it is written, in a text that a chat shows. */
-export function withoutKey({ keys }: Run, text: string): string {
+export function withoutKey({ keys }: Pick<Run, 'keys'>, text: string): string {
 	return keys.reduce((shown, key) => shown.replaceAll(key, MASKED), text);
 }
 
 /** The items without the API key, where a chat may show them, or a model repeat them: all of an item leaves n8n. */
 export function forVisitors(run: Run, items: readonly INodeExecutionData[]): INodeExecutionData[] {
-	if (run.reader === 'owner' && !run.isDrawn) return [...items];
+	if (run.reader === 'owner' && !run.isAwaited) return [...items];
 	const mask = (text: string) => withoutKey(run, text);
 	return items.map((item) => ({ ...item, json: maskIn(item.json, mask) }));
 }
@@ -173,14 +173,13 @@ const BROKEN_OFF = ' […]\n\n';
  * A text that arrives in pieces as a chat shows it: with links in place of images, see `imagesInStream`, and without the API
  * key. An end that may be the beginning of either waits for the next piece. A text that breaks off ends with a mark.
  *
- * @param isKnown Undefined where no page draws the text: then it stays as it is.
+ * @param isKnown Undefined where no page draws the text: then its images stay as they are.
  */
 export function shownInStream(
 	keys: readonly string[],
 	isKnown: IsKnown | undefined,
 ): (text: string, end?: 'whole' | 'broken') => string {
-	if (isKnown === undefined) return (text) => text;
-	const withLinks = imagesInStream(isKnown);
+	const withLinks = isKnown ? imagesInStream(isKnown) : (text: string) => text;
 	const steps = keys.map((key) => {
 		let held = '';
 		return (text: string, isLast: boolean) => {
@@ -196,6 +195,6 @@ export function shownInStream(
 		const shown = steps.reduce((all, step) => step(all, isLast), withLinks(text, isLast));
 		if (shown !== '') last = shown;
 		const isOpen = last !== '' && !last.endsWith('\n\n');
-		return end === 'broken' && isOpen ? shown + BROKEN_OFF : shown;
+		return end === 'broken' && isKnown && isOpen ? shown + BROKEN_OFF : shown;
 	};
 }

@@ -176,7 +176,7 @@ export function failureJson(
 		return failure;
 	}
 	const details = (hasAll ? errorFacts : visitorFacts)(maskError(run, cause));
-	return { ...failure, details: run.isDrawn ? imagesAsLinksIn(details) : details };
+	return { ...failure, details: run.isAwaited ? imagesAsLinksIn(details) : details };
 }
 
 /**

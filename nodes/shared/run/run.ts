@@ -61,7 +61,9 @@ interface Reader {
 	 * of the workflow, who also reads what is run in the editor. In n8n's *Retry* nobody waits any more.
 	 */
 	readonly reader: 'model' | 'visitor' | 'owner';
-	/** Whether a page draws the texts, whose browser loads images unasked: also the chat in the editor. */
+	/** Whether somebody waits for the texts, also in the editor. */
+	readonly isAwaited: boolean;
+	/** Whether a page draws replies, whose browser loads images unasked. What a webhook answers when the workflow has run is data. */
 	readonly isDrawn: boolean;
 }
 
@@ -69,14 +71,15 @@ interface Reader {
 export function readerOf(context: NodeContext): Reader {
 	// n8n's type of a sub-node lacks what its context has. That of n8n 2.20 has no such method.
 	const run = context as IExecuteFunctions;
-	if (isToolRun(context) || isToolCall(run)) return { reader: 'model', isDrawn: false };
+	if (isToolRun(context) || isToolCall(run))
+		return { reader: 'model', isAwaited: false, isDrawn: false };
 	const mode = context.getMode();
 	const { isStreaming } = context as Partial<IExecuteFunctions>;
-	const isDrawn =
-		isStreaming?.call(context) === true ||
-		(mode !== 'retry' &&
-			triggersOf(run).some(({ trigger }) => WAITING[trigger.type]!(trigger)));
-	return { reader: isDrawn && mode !== 'manual' ? 'visitor' : 'owner', isDrawn };
+	const isStreamed = isStreaming?.call(context) === true;
+	const triggers = mode === 'retry' ? [] : triggersOf(run).map(({ trigger }) => trigger);
+	const isAwaited = isStreamed || triggers.some((each) => WAITING[each.type]!(each));
+	const isDrawn = isStreamed || triggers.some(({ type }) => type !== WEBHOOK_NODE_TYPE);
+	return { reader: isAwaited && mode !== 'manual' ? 'visitor' : 'owner', isAwaited, isDrawn };
 }
 
 /** One run of a node: what its functions need of n8n, read once. */
@@ -103,7 +106,7 @@ export function setRun(context: NodeContext, run: Run): void {
 export async function openRun(given: NodeContext, known?: Reading) {
 	// n8n's type of a sub-node lacks what its context has.
 	const context = given as IExecuteFunctions;
-	const { reader, isDrawn } = readerOf(context);
+	const { reader, isAwaited, isDrawn } = readerOf(context);
 	const { isStreaming } = context as Partial<IExecuteFunctions>;
 	const isStreamed = isStreaming?.call(context) === true;
 	const node = context.getNode();
@@ -128,7 +131,7 @@ export async function openRun(given: NodeContext, known?: Reading) {
 		isTool,
 		/** Who reads the texts of this run, see `Reader`. */
 		reader,
-		/** Whether a page draws them. */
+		isAwaited,
 		isDrawn,
 		/** The first item of each run of the Chat Trigger that has started this execution. */
 		messages: chatMessages(context),
