@@ -445,6 +445,27 @@ describe('input', () => {
 		});
 		expect(error).toMatchObject({ name: 'NodeOperationError', message });
 	});
+
+	test.each([
+		['application/pdf', true],
+		['audio/mpeg', true],
+		['text/plain', true],
+		['image/heic', false],
+		['Image/PNG', false],
+		// Of an unknown file.
+		['application/octet-stream', false],
+		['', false],
+	])('a file of the type %j in Images is rejected: %s', async (mimeType, isRejected) => {
+		script = reply;
+		const file = { id: 'filesystem:a', mimeType, data: '' };
+		const { error } = await chat({
+			parameters: { images: { image: [{ source: 'binary', binaryProperty: 'paper' }] } },
+			binaries: [{ paper: file }],
+		});
+		const rejected = `Images: entry 1 names paper, a file of the type ${mimeType}`;
+		expect(error?.message === rejected).toBe(isRejected);
+		expect(server.requests).toHaveLength(isRejected ? 0 : 1);
+	});
 });
 
 describe('output', () => {

@@ -10,11 +10,11 @@ import { stringOf } from '../../client/chat/replyMessage';
 import { readJson } from '../../client/chat/requestFields';
 import { usageOf } from '../../client/chat/result';
 import type { ChatCompletion, ChatMessage, ChatRequest, Taker } from '../../client/chat/types';
-import { emptyText } from '../../client/errors';
+import { emptyText, rejectMistakes } from '../../client/errors';
 import { checkPublicUrl } from '../../client/http/publicUrl';
 import { asJson, type JsonValue } from '../../client/json';
-import { shown } from '../../client/values';
-import { type FileEntry, fieldNames, signedFileUrl } from '../files/fileSource';
+import { oneLine, shown } from '../../client/values';
+import { binaryFile, type FileEntry, fieldNames, signedFileUrl } from '../files/fileSource';
 import { appField, boundFields } from './requestOptions';
 import { readCall } from '../form/callOptions';
 import type { ValuesOf } from '../form/form';
@@ -90,9 +90,13 @@ export function imageUrls(
 		const checks = { field: `${label}: entry ${index + 1}`, allowPrivate };
 		if (source === 'url')
 			return [url].flat().map((each) => checkPublicUrl(shown(each ?? ''), checks));
-		return fieldNames(binaryProperty, checks.field).map((name) =>
-			signedFileUrl(run, item, name, checks),
-		);
+		return fieldNames(binaryProperty, checks.field).map((name) => {
+			const { mimeType: type = '' } = binaryFile(run, item, name, checks.field);
+			const isOther = !/^(image\/|application\/octet-stream|$)/i.test(type);
+			const problem = `names ${oneLine(name)}, a file of the type ${oneLine(type)}`;
+			rejectMistakes(checks.field, [[isOther, problem]], 'Enter fields with images only');
+			return signedFileUrl(run, item, name, checks);
+		});
 	});
 }
 
