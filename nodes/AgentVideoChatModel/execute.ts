@@ -2,7 +2,7 @@ import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 
 import { addUsage } from '../client/chat/conversation';
 import { checkMessages, restoreReplies } from '../client/chat/messages';
-import { laterToolChoice } from '../client/chat/requestFields';
+import { isJsonMode, laterToolChoice } from '../client/chat/requestFields';
 import { usageOf, withReply } from '../client/chat/result';
 import { sendChat, type SendOptions } from '../client/chat/sendChat';
 import { callProblem, closeCalls, splitCalls, toReplay } from '../client/chat/toolCalls';
@@ -83,16 +83,17 @@ export async function supplyChatModel(
 				'would be those of the first item',
 				'Use Loop Over Items',
 			);
+		const request = boundFields(values, service);
 		const model = chatModel(run, {
 			sdk,
 			http: service.http,
 			baseUrl: service.baseUrl,
 			isKnown: run.isDrawn ? service.isKnown : undefined,
-			request: boundFields(values, service),
+			request,
 			...readCall(run, values.options),
 			images: imageUrls(run, itemIndex, values.images),
 		});
-		return adapted(sdk.supplyModel(context, model));
+		return adapted(sdk.supplyModel(context, model), isJsonMode(request));
 	} catch (error) {
 		throw inOneLine(toNodeError(run, error, itemIndex));
 	}

@@ -4,7 +4,7 @@
  * service gives the same result as with n8n's own OpenAI Chat Model, for a plain model, one that thinks, and one that puts
  * JSON between fences.
  */
-import type { INode } from 'n8n-workflow';
+import type { INode, INodeParameters } from 'n8n-workflow';
 
 import { failureOf } from '../../lab/n8n/execution';
 import type { Workflow } from '../../lab/n8n/workflow';
@@ -121,6 +121,8 @@ interface Row {
 	readonly under?: readonly (readonly [INode, string])[] | undefined;
 	/** What comes out, where n8n's own model would first download a tokenizer. */
 	readonly result?: unknown;
+	/** Options that both models have. */
+	readonly options?: INodeParameters;
 	/** Further nodes that have the model. */
 	readonly with?: readonly string[];
 }
@@ -141,7 +143,9 @@ function drawn(row: Row, model: INode): Workflow {
 		node('Start', 'n8n-nodes-base.manualTrigger', 1),
 		node('Asks', row.type, row.version, { parameters: row.parameters }),
 	]);
-	const flow = withSubNodes(base, 'Asks', [[model, 'ai_languageModel'], ...(row.under ?? [])]);
+	const { options = {} } = row;
+	const asked = { ...model, parameters: { ...model.parameters, options } };
+	const flow = withSubNodes(base, 'Asks', [[asked, 'ai_languageModel'], ...(row.under ?? [])]);
 	const targets = ['Asks', ...(row.with ?? [])].map((name) => ({
 		node: name,
 		type: 'ai_languageModel',
@@ -225,6 +229,14 @@ const TEXTS: readonly Row[] = [
 		parameters: ASK,
 		model: () => SENTENCE,
 	})),
+	{
+		name: 'Basic LLM Chain in JSON',
+		type: `${LANGCHAIN}.chainLlm`,
+		version: 1.9,
+		parameters: ASK,
+		model: () => CITY,
+		options: { responseFormat: 'json_object' },
+	},
 	...[2.2, 3].map((version) => ({
 		...agent(3.1, {}, (request) =>
 			toolOf(request, 'Clerk')

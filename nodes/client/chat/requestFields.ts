@@ -52,7 +52,11 @@ export function readJson(value: unknown, label: string): JsonValue {
 }
 
 /** Whether the fields of a request ask for a JSON reply (`response_format`, spec 2.1). */
-export function isJsonMode({ response_format: format }: JsonObject): boolean {
+export function isJsonMode({
+	response_format: format,
+}: {
+	readonly response_format?: unknown;
+}): boolean {
 	return objectOf(format)['type'] === 'json_object';
 }
 

@@ -160,9 +160,15 @@ export function* toChunks({ message, ...end }: SdkReply, hasText = true): Genera
 	yield { type: 'finish', ...end };
 }
 
-/** What is supplied to an agent or a chain, so that it is like n8n's own models. */
-export function adapted(supplied: SupplyData): SupplyData {
-	adapt(supplied.response, { contentOf: withFiles, change: joinText, whole, estimateTokens });
+/**
+ * What is supplied to an agent or a chain, so that it is like n8n's own models.
+ *
+ * @param isJson Whether replies are asked for in JSON: Basic LLM Chain then outputs their fields.
+ */
+export function adapted(supplied: SupplyData, isJson: boolean): SupplyData {
+	const changes = { contentOf: withFiles, change: joinText, whole, estimateTokens };
+	const model = adapt(supplied.response, changes);
+	if (isJson) Object.assign(model, { metadata: { output_format: 'json' } });
 	return supplied;
 }
 
