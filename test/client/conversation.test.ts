@@ -7,6 +7,7 @@ import {
 	startConversation,
 	type Conversation,
 } from '../../nodes/client/chat/conversation';
+import { findMismatch } from '../../nodes/client/chat/jsonSchema';
 import { inferSchema } from '../../nodes/shared/chat/schemaForm';
 import type { ChatCompletion, ToolDeclaration, Usage } from '../../nodes/client/chat/types';
 
@@ -205,8 +206,27 @@ test.each([
 			additionalProperties: false,
 		},
 	],
-])('infers the schema of %j', (example, schema) => {
+	[[1, 2], { type: 'array', items: { type: 'integer' } }],
+	[[10, 9.99, 10], { type: 'array', items: { type: 'number' } }],
+	[['a', 1], { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } }],
+	[[1, null], { type: 'array', items: { anyOf: [{ type: 'integer' }, {}] } }],
+	[
+		[{ a: 1 }, { a: 9.99 }],
+		{
+			type: 'array',
+			items: {
+				anyOf: ['integer', 'number'].map((type) => ({
+					type: 'object',
+					properties: { a: { type } },
+					required: ['a'],
+					additionalProperties: false,
+				})),
+			},
+		},
+	],
+])('infers the schema of %j, which it matches', (example, schema) => {
 	expect(inferSchema(example)).toStrictEqual(schema);
+	expect(findMismatch(inferSchema(example), example)).toBeUndefined();
 });
 
 test('a usage without a count adds nothing to it', () => {

@@ -144,13 +144,17 @@ export function textOf(value: unknown): string {
 }
 
 /**
- * Infers a JSON schema from an example value. An object has the keys of the example, each of them required; an empty one
+ * Infers a JSON schema from an example value, which matches it. An object has the keys of the example, each of them required; an empty one
  * allows any keys, and null any type.
  */
 export function inferSchema(example: JsonValue): JsonObject {
 	if (Array.isArray(example)) {
-		const [first] = example;
-		return { type: 'array', ...(first !== undefined && { items: inferSchema(first) }) };
+		const schemas = example.map((entry) => inferSchema(entry ?? null));
+		const different = new Map(schemas.map((each) => [JSON.stringify(each), each]));
+		if (different.has('{"type":"number"}')) different.delete('{"type":"integer"}');
+		const [first, ...others] = different.values();
+		const items = others.length === 0 ? first : { anyOf: [first!, ...others] };
+		return { type: 'array', ...(items && { items }) };
 	}
 	if (isJsonObject(example)) {
 		const entries = Object.entries(example);
