@@ -167,6 +167,16 @@ describe.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])('%s'
 		if (node === 'superAssistant') expect(second!.session_id).toBe('s-1');
 	});
 
+	test('null is no value of a field that may be left out, as in the arguments of a tool', async () => {
+		replies = ['{"name": "Ada", "age": null}'];
+		const { outputs } = await ask(node, FIELDS);
+		expect(outputs[0]![0]!.json).toMatchObject({ output: replies[0] });
+		expect(outputs[0]![0]!.json['json']).toStrictEqual({ name: 'Ada' });
+		replies = ['{"name": null}'];
+		const { error } = await ask(node, FIELDS);
+		expect(error!.message).toMatch(/^The reply does not match the schema at #\/name/);
+	});
+
 	test('the attempts have an end, and the error has the last reply', async () => {
 		replies = ['one', 'two', 'three'];
 		const { error } = await ask(node, { ...FIELDS, options: { repairAttempts: 1 } });

@@ -7,7 +7,7 @@ import {
 	type SchemaDraft,
 } from '@cfworker/json-schema';
 
-import { isJsonObject, type JsonObject, type JsonValue } from '../json';
+import { isJsonObject, mapValues, type JsonObject, type JsonValue } from '../json';
 import { oneLine } from '../values';
 
 const SCHEMA: Schema = { $ref: '#' };
@@ -141,6 +141,25 @@ export function findMismatch(
 	} catch (error) {
 		return `could not be checked against the schema: ${reasonOf(error)}`;
 	}
+}
+
+/**
+ * What of a value matches a schema, without null for a field that may be left out: some models write it there. Otherwise what
+ * is wrong with it, see `findMismatch`.
+ */
+export function fitTo<T extends JsonValue>(
+	schema: JsonObject,
+	value: T,
+	mismatch?: string,
+): { readonly value: T } | { readonly problem: string } {
+	const problem = findMismatch(schema, value, mismatch);
+	if (problem === undefined) return { value };
+	if (!isJsonObject(value)) return { problem };
+	const required = [schema['required']].flat();
+	const given = mapValues(value, (each, name) =>
+		each === null && !required.includes(name) ? undefined : each,
+	) as T;
+	return findMismatch(schema, given) === undefined ? { value: given } : { problem };
 }
 
 /** Where a value does not match. The last error is the most specific one: those before it say that a parent does not match. */

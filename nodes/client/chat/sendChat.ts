@@ -13,7 +13,7 @@ import type { Clock, Deadline, HttpPort } from '../ports';
 import { isBlank } from '../values';
 import { completeChat, type CompleteOptions } from './completeChat';
 import { addUsage } from './conversation';
-import { findMismatch } from './jsonSchema';
+import { fitTo } from './jsonSchema';
 import { userMessage, withMore } from './messages';
 import { withoutThought } from './replyMessage';
 import { checkToolChoice } from './requestFields';
@@ -249,11 +249,10 @@ export function readJsonReply(
 	const bound = exceededBound(text);
 	const value = bound === undefined ? findJson(text) : undefined;
 	const unread = bound === undefined ? 'is not valid JSON' : `has ${bound}`;
-	const problem =
-		value === undefined ? unread : format.schema && findMismatch(format.schema, value);
-	if (problem === undefined) return value;
+	const fit = value === undefined ? { problem: unread } : fitTo(format.schema ?? {}, value);
+	if ('value' in fit) return fit.value;
 	const advice = isWhole(completion) ? 'describeFields' : END_ADVICE[endOf(reason)];
-	const message = `The reply ${shorten(problem, 150).replace(/\.$/, '')}`;
+	const message = `The reply ${shorten(fit.problem, 150).replace(/\.$/, '')}`;
 	const error = new ServiceError('protocol', message, advice, { serviceMessage: text });
 	throw withReply(error, asJson(completion));
 }

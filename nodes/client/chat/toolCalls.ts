@@ -1,7 +1,6 @@
 import {
 	bounded,
 	isJsonObject,
-	mapValues,
 	objectOf,
 	parseJson,
 	parseJsonObject,
@@ -11,7 +10,7 @@ import {
 	type JsonValue,
 } from '../json';
 import { isBlank, oneLine, shown } from '../values';
-import { findMismatch } from './jsonSchema';
+import { fitTo } from './jsonSchema';
 import { stringOf } from './replyMessage';
 import type {
 	ChatMessage,
@@ -143,16 +142,8 @@ export function readToolCall(
 	if (problem !== undefined) return { problem };
 	const { parameters = {} } = declared[names.indexOf(called.name)]!;
 	const args = parseJsonObject(called.arguments)!;
-	const mismatch = findMismatch(parameters, args, 'do not match the schema of the tool');
-	if (mismatch === undefined) return { arguments: args };
-	// Some models write null for what they leave out.
-	const required = [parameters['required']].flat();
-	const given = mapValues(args, (value, name) =>
-		value === null && !required.includes(name) ? undefined : value,
-	) as JsonObject;
-	return findMismatch(parameters, given) === undefined
-		? { arguments: given }
-		: { problem: `The arguments ${mismatch}` };
+	const fit = fitTo(parameters, args, 'do not match the schema of the tool');
+	return 'value' in fit ? { arguments: fit.value } : { problem: `The arguments ${fit.problem}` };
 }
 
 /**
