@@ -76,10 +76,11 @@ export async function runChatCompletion(run: Run): Promise<INodeExecutionData[][
 			const { memoryMessages, emptyReply } = values.options;
 			const { conversation, memory } = await (node?.recall(asked) ??
 				recall(run, key, memoryMessages, asked, inTurn.ids));
-			const asking = { ...values, ...question, sendText };
+			const mayBeEmpty = values.answeredBy === 'app' && emptyReply === 'output';
+			const format = question.format && { ...question.format, mayBeEmpty };
+			const asking = { ...values, ...question, format, sendText };
 			const request = { messages: conversation.messages, ...question.request };
 			const sent = await askForReply(run, request, 'reply', asking);
-			const mayBeEmpty = values.answeredBy === 'app' && emptyReply === 'output';
 			const reply = judge(sent, 'reply', mayBeEmpty, question.request.tools !== undefined);
 			// A reply with calls that the workflow has to run ends no turn.
 			const next = applyReply(conversation, reply, [], NO_LIMITS);

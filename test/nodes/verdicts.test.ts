@@ -222,6 +222,13 @@ test.each([true, false])(
 		const { json, error } = await askThrough('reply', stream, server.url, app);
 		expect(error).toBe('');
 		expect(json).toMatchObject({ output: '', finish_reason: 'stop' });
+		const before = server.requests.length;
+		const options = { ...app.options, repairAttempts: 2 };
+		const format = { ...app, responseFormat: 'json', options };
+		const inJson = await askThrough('reply', stream, server.url, format);
+		expect(inJson).toMatchObject({ error: '', json });
+		expect(inJson.json).not.toHaveProperty('json');
+		expect(server.requests.length - before).toBe(1);
 	},
 );
 

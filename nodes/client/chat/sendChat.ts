@@ -184,6 +184,8 @@ export interface JsonFormat {
 	readonly schema?: JsonObject | undefined;
 	/** How often the model may correct an invalid reply. Each attempt is a call. */
 	readonly repairAttempts: number;
+	/** Whether nothing is a reply, see `judge`. */
+	readonly mayBeEmpty?: boolean;
 }
 
 /**
@@ -231,7 +233,7 @@ export function withJson(chat: Chat, format: JsonFormat | undefined, taker: Take
 /**
  * The value of a reply in JSON mode, see `findJson`, checked against the schema.
  *
- * @returns Undefined for a text, and for a reply that asks for tool calls.
+ * @returns Undefined for a text, for a reply that asks for tool calls, and for nothing where that is one.
  * @throws ServiceError `protocol` if the reply is not the JSON that was asked for. `details.partial` has it.
  */
 export function readJsonReply(
@@ -244,6 +246,9 @@ export function readJsonReply(
 	const { asked, ran } = splitCalls(said);
 	const asks = asked.length > 0 || (reason === 'tool_calls' && ran.length > 0);
 	if (asks && taker !== 'assistant' && isWhole(completion)) return undefined;
+
+	const isNothing = formOf(completion, taker) === 'nothing' && endOf(reason) === 'whole';
+	if (isNothing && format.mayBeEmpty) return undefined;
 
 	const text = withoutThought(said.content ?? '').trim();
 	const bound = exceededBound(text);
