@@ -27,7 +27,7 @@ import { openPaidCalls } from '../shared/durable/paidCalls';
 import type { TableSchema } from '../shared/engine/dataTable';
 import { placeOfItem } from '../shared/engine/rest';
 import { choice, filledByModel, form, options, prompt, text } from '../shared/form/form';
-import { checkKey } from '../shared/run/parameters';
+import { checkKey, checkNotRounded } from '../shared/run/parameters';
 import type { Run } from '../shared/run/run';
 
 /** The form of Super Assistant. It has no model and no tools: the assistant chooses them itself (spec 2.1, 2.7). */
@@ -231,7 +231,8 @@ function readSession(
 	item: number,
 	{ session, sessionId, sessionKey }: Record<'session' | 'sessionId' | 'sessionKey', string>,
 ): { readonly id?: string; readonly key?: string } {
-	if (session === 'key') return { key: keyOf(run, item, sessionKey, ['Key', EMPTY]) };
+	if (session === 'key')
+		return { key: keyOf(run, item, sessionKey, ['Key', EMPTY, 'sessionKey']) };
 	// This Chat without a chat is a new session.
 	const chat = session === 'chat' ? chatOf(run, item) : '';
 	if (session !== 'id') return chat === '' ? {} : { key: chat };
@@ -241,6 +242,7 @@ function readSession(
 		[isOfVisitor(run, id), 'was sent by the visitor of the chat', OF_VISITOR],
 	]);
 	checkKey(id, 'Session ID');
+	checkNotRounded(run.context, item, 'sessionId', 'Session ID');
 	return { id };
 }
 

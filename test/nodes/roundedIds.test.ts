@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { dataTables } from '../support/dataTables';
 import { runNode } from '../support/engine';
 import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED } from '../support/waitOutputs';
@@ -13,6 +14,11 @@ const server = serverForEach((response) => {
 const TASK = { taskId: '={{ $json.id }}', download: false };
 const IN_TEXT = { taskId: '=task-{{ $json.id }}', download: false };
 const KEY = { prompt: 'Hi', options: { idempotencyKey: '=order {{ $json.id }}' } };
+
+const byKey = (memoryKey: string) => ({ prompt: 'Hi', memory: 'key', memoryKey });
+const ASSIST = { appCode: 'a', message: 'Hi' };
+const SESSION = { ...ASSIST, session: 'key', sessionKey: '={{ $json.id }}' };
+const BY_ID = { ...ASSIST, session: 'id', sessionId: '={{ $json.id }}' };
 
 const run = async (
 	name: string,
@@ -61,4 +67,23 @@ test('with On Error: Continue the others are polled', async () => {
 	const { outputs } = await run('waitForVideo', TASK, LONG, 'continueErrorOutput');
 	expect(outputs[COMPLETED]).toHaveLength(1);
 	expect(server.requests).toHaveLength(1);
+});
+
+test.each<[string, IDataObject, string]>([
+	['chatCompletion', byKey('={{ $json.id }}'), 'Memory Key is 12345678901234567000: '],
+	['functionCallingAgent', byKey('=c {{ $json.id }}'), 'Memory Key is c 12345678901234567000: '],
+	['superAssistant', SESSION, 'Key is 12345678901234567000: '],
+	['superAssistant', BY_ID, 'Session ID is 12345678901234567000: '],
+	['chatCompletion', { prompt: 'Hi', memory: 'chat' }, 'sessionId is 12345678901234567000: '],
+	['superAssistant', { ...ASSIST, session: 'chat' }, 'sessionId is 12345678901234567000: '],
+])('%s with %j continues no conversation of somebody else', async (name, parameters, message) => {
+	const { error } = await runNode(name, {
+		credential: { baseUrl: server.url, apiKey: 'k' },
+		items: [{ id: LONG, ...(message.startsWith('sessionId') && { sessionId: LONG }) }],
+		parameters,
+		tables: dataTables(),
+	});
+	expect(error!.message).toContain(`${message}a number above 9007199254740991 is rounded`);
+	expect(error!.description).toMatch(/^Pass it on as text/);
+	expect(server.requests).toHaveLength(0);
 });

@@ -11,7 +11,7 @@ import type { Row, Step, TableSchema } from '../engine/dataTable';
 import { isSignedUrl } from '../engine/request';
 import type { ValuesOf } from '../form/form';
 import { errorLine } from '../run/nodeErrors';
-import { checkKey, isHollow } from '../run/parameters';
+import { checkKey, checkNotRounded, isHollow, isRounded, roundedError } from '../run/parameters';
 import type { Run } from '../run/run';
 import type { memoryFields } from './properties';
 
@@ -51,7 +51,7 @@ export interface Memory {
 	readonly turns: string;
 }
 
-const KEY = ['Memory Key', 'Enter a value, or set Memory to None'] as const;
+const KEY = ['Memory Key', 'Enter a value, or set Memory to None', 'memoryKey'] as const;
 
 /**
  * The identity of an item's conversation; empty without memory.
@@ -217,23 +217,31 @@ function chatsOf(run: Run, item: number): ReadonlyMap<string, string> {
 /**
  * The identity of the conversation in n8n's chat, found anywhere in the workflow; empty if there is none. A table finds
  * rows by it. A visitor chooses the `sessionId`, so that it counts for chats of this workflow only, and never as a key.
+ *
+ * @throws InputError for a number that was rounded: it would be another chat.
  */
-export const chatOf = (run: Run, item: number): string => [...chatsOf(run, item).values()][0] ?? '';
+export function chatOf(run: Run, item: number): string {
+	const rounded = sessionIds(run, item).find(isRounded);
+	if (rounded !== undefined) throw roundedError('sessionId', String(rounded));
+	return [...chatsOf(run, item).values()][0] ?? '';
+}
 
 /**
  * The identity of a key that the workflow has chosen; that of the chat if it is the `sessionId` of the chat.
  *
  * @param ifEmpty What to do about an empty key.
- * @throws InputError when the key is empty or says nothing.
+ * @param name The parameter.
+ * @throws InputError when the key is empty or says nothing, or has a number that was rounded.
  */
 export function keyOf(
 	run: Run,
 	item: number,
 	entered: string,
-	[label, ifEmpty]: readonly [label: string, ifEmpty: string],
+	[label, ifEmpty, name]: readonly [label: string, ifEmpty: string, name: string],
 ): string {
 	const key = entered.trim();
 	if (key === '') throw new InputError(label, 'is empty', ifEmpty);
+	checkNotRounded(run.context, item, name, label);
 	return chatsOf(run, item).get(key.normalize()) ?? `key ${nameOf(checkKey(key, label))}`;
 }
 

@@ -89,16 +89,24 @@ export function checkNotRounded(
 	if (!/\d{16}|e\+/.test(text)) return;
 	const rounded: string[] = [];
 	JSON.stringify([entered, context.getInputData()[itemIndex]?.json], (_name, value: unknown) => {
-		if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)
-			rounded.push(String(value));
+		if (isRounded(value)) rounded.push(String(value));
 		return value;
 	});
-	if (!rounded.some((number) => text.includes(number))) return;
-	throw new InputError(
+	if (rounded.some((number) => text.includes(number))) throw roundedError(label, text);
+}
+
+/** The error for a number that was rounded on its way. */
+export function roundedError(label: string, text: string): InputError {
+	return new InputError(
 		label,
 		`is ${oneLine(text)}: a number above ${Number.MAX_SAFE_INTEGER} is rounded, and may be another one`,
 		'Pass it on as text, such as a column of a sheet with the format Plain Text',
 	);
+}
+
+/** Whether a value is such a number. */
+export function isRounded(value: unknown): value is number {
+	return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
 }
 
 function isNoValue(text: string): boolean {
