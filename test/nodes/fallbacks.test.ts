@@ -168,7 +168,11 @@ describe.each(['chatCompletion', 'functionCallingAgent'])('%s, Fallbacks', (node
 
 	test('application codes beside a key that ends with one are an error, before anything is sent', async () => {
 		const { error } = await ask(node, { ...APP, appCode: '' }, true);
-		expect(error!.message).toContain('App Code is entered');
+		expect(error).toMatchObject({
+			message:
+				'Fallbacks are entered, but the API Key of the credential ends with an app code',
+			description: 'Remove them, or use a credential whose key has none',
+		});
 		expect(server.requests).toStrictEqual([]);
 	});
 });

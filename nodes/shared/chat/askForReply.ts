@@ -1,3 +1,5 @@
+import type { IBinaryData } from 'n8n-workflow';
+
 import {
 	sendChat,
 	withJson,
@@ -15,7 +17,7 @@ import { checkPublicUrl } from '../../client/http/publicUrl';
 import { asJson, type JsonValue } from '../../client/json';
 import { oneLine, shown } from '../../client/values';
 import { binaryFile, type FileEntry, fieldNames, signedFileUrl } from '../files/fileSource';
-import { appField, boundFields } from './requestOptions';
+import { boundFields } from './requestOptions';
 import { readCall } from '../form/callOptions';
 import type { ValuesOf } from '../form/form';
 import { checkPrompt } from '../run/parameters';
@@ -23,6 +25,9 @@ import type { Run } from '../run/run';
 import { showReply, type SendText } from './chatStream';
 import { imagesField, type inputFields, type MessageEntry } from './properties';
 import { toJsonFormat } from './schemaForm';
+
+const TWO_APP_CODES = 'are entered, but the API Key of the credential ends with an app code';
+const ONE_APP_CODE = 'Remove them, or use a credential whose key has none';
 
 type UrlsOf = (entries: readonly FileEntry[], label?: string) => readonly string[];
 
@@ -44,14 +49,15 @@ type QuestionValues = InputValues &
 export function readQuestion(run: Run, item: number, values: QuestionValues) {
 	const service = run.service();
 	const isApp = values.answeredBy === 'app';
+	const { fallbacks } = values.options;
+	const isTwice = isApp && service.hasApp && fallbacks.length > 0;
+	rejectMistakes('Fallbacks', [[isTwice, TWO_APP_CODES]], ONE_APP_CODE);
 	return {
 		asked: readMessages(run, item, values),
 		/** The request without its messages. */
 		request: boundFields(values, service),
 		/** What it is sent to in turn if it is rejected. */
-		fallbacks: values.options.fallbacks.map((code) =>
-			isApp ? appField(code, service) : { model: code },
-		),
+		fallbacks: fallbacks.map((code) => (isApp ? { app_code: code } : { model: code })),
 		/** The format of the answer; undefined for a text. */
 		format: toJsonFormat(values),
 	};
@@ -91,7 +97,8 @@ export function imageUrls(
 		if (source === 'url')
 			return [url].flat().map((each) => checkPublicUrl(shown(each ?? ''), checks));
 		return fieldNames(binaryProperty, checks.field).map((name) => {
-			const { mimeType: type = '' } = binaryFile(run, item, name, checks.field);
+			const file: Partial<IBinaryData> = binaryFile(run, item, name, checks.field);
+			const { mimeType: type = '' } = file;
 			const isOther = !/^(image\/|application\/octet-stream|$)/i.test(type);
 			const problem = `names ${oneLine(name)}, a file of the type ${oneLine(type)}`;
 			rejectMistakes(checks.field, [[isOther, problem]], 'Enter fields with images only');
