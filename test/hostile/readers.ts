@@ -56,7 +56,7 @@ import {
 	withReply,
 } from '../../nodes/client/chat/result';
 import { imagesAsLinks, imagesAsLinksIn, imagesInStream } from '../../nodes/client/imagesAsLinks';
-import { findMismatch, schemaProblem } from '../../nodes/client/chat/jsonSchema';
+import { findMismatch, fitTo, schemaProblem } from '../../nodes/client/chat/jsonSchema';
 import {
 	endOf,
 	type ChatCompletion,
@@ -476,6 +476,10 @@ export const READERS: readonly Reader[] = [
 		(text) => () => findMismatch({ type: 'object' }, parseJson(text) ?? text),
 	),
 	jsonRow(
+		'client/chat#fitTo',
+		(text) => () => fitTo({ type: 'string' }, parseJson(text) ?? [text]),
+	),
+	jsonRow(
 		'client/chat#readToolCall',
 		(text) => () => readToolCall(call('c', 'f', text), tool({ type: 'object' })),
 	),
@@ -744,7 +748,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		...inFolder('shared/files', 'binaryFile hashOfFile checkHttpUrl freeField signAgain'),
 		...inFolder(
 			'shared/run',
-			'blocked failureJson stoppingError checkKey checkPrompt parseModel isSingleOutput serviceOf',
+			'blocked failureJson stoppingError checkKey checkPrompt parseModel isRounded isSingleOutput roundedError serviceOf',
 		),
 		...inFolder('shared/engine', 'isSignedUrl lookup ssrfErrorName toStream'),
 	],
