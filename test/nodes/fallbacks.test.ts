@@ -170,8 +170,8 @@ describe.each(['chatCompletion', 'functionCallingAgent'])('%s, Fallbacks', (node
 		const { error } = await ask(node, { ...APP, appCode: '' }, true);
 		expect(error).toMatchObject({
 			message:
-				'Fallbacks are entered, but the API Key of the credential ends with an app code',
-			description: 'Remove them, or use a credential whose key has none',
+				'Fallbacks is entered, but the API Key of the credential ends with an app code as well',
+			description: 'Leave Fallbacks empty, or use a credential whose key has none',
 		});
 		expect(server.requests).toStrictEqual([]);
 	});

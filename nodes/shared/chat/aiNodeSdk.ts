@@ -167,8 +167,8 @@ export function* toChunks({ message, ...end }: SdkReply, hasText = true): Genera
  */
 export function adapted(supplied: SupplyData, isJson: boolean): SupplyData {
 	const changes = { contentOf: withFiles, change: joinText, whole, estimateTokens };
-	const model = adapt(supplied.response, changes);
-	if (isJson) Object.assign(model, { metadata: { output_format: 'json' } });
+	const json = isJson && { metadata: { output_format: 'json' } };
+	Object.assign(adapt(supplied.response, changes), json);
 	return supplied;
 }
 

@@ -17,7 +17,7 @@ import { checkPublicUrl } from '../../client/http/publicUrl';
 import { asJson, type JsonValue } from '../../client/json';
 import { oneLine, shown } from '../../client/values';
 import { binaryFile, type FileEntry, fieldNames, signedFileUrl } from '../files/fileSource';
-import { boundFields } from './requestOptions';
+import { appField, boundFields } from './requestOptions';
 import { readCall } from '../form/callOptions';
 import type { ValuesOf } from '../form/form';
 import { checkPrompt } from '../run/parameters';
@@ -25,9 +25,6 @@ import type { Run } from '../run/run';
 import { showReply, type SendText } from './chatStream';
 import { imagesField, type inputFields, type MessageEntry } from './properties';
 import { toJsonFormat } from './schemaForm';
-
-const TWO_APP_CODES = 'are entered, but the API Key of the credential ends with an app code';
-const ONE_APP_CODE = 'Remove them, or use a credential whose key has none';
 
 type UrlsOf = (entries: readonly FileEntry[], label?: string) => readonly string[];
 
@@ -49,15 +46,14 @@ type QuestionValues = InputValues &
 export function readQuestion(run: Run, item: number, values: QuestionValues) {
 	const service = run.service();
 	const isApp = values.answeredBy === 'app';
-	const { fallbacks } = values.options;
-	const isTwice = isApp && service.hasApp && fallbacks.length > 0;
-	rejectMistakes('Fallbacks', [[isTwice, TWO_APP_CODES]], ONE_APP_CODE);
 	return {
 		asked: readMessages(run, item, values),
 		/** The request without its messages. */
 		request: boundFields(values, service),
 		/** What it is sent to in turn if it is rejected. */
-		fallbacks: fallbacks.map((code) => (isApp ? { app_code: code } : { model: code })),
+		fallbacks: values.options.fallbacks.map((code) =>
+			isApp ? appField(code, service, 'Fallbacks') : { model: code },
+		),
 		/** The format of the answer; undefined for a text. */
 		format: toJsonFormat(values),
 	};

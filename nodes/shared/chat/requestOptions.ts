@@ -151,7 +151,6 @@ export function boundFields(
 
 const NO_APP_CODE = 'Enter it, or switch on API Key Ends With an App Code in the credential';
 const TWO_APP_CODES = 'is entered, but the API Key of the credential ends with an app code as well';
-const ONE_APP_CODE = 'Leave App Code empty, or use a credential whose key has none';
 
 /**
  * The app code as a field of the request; none where the key ends with one. The specification does not say which of two
@@ -159,11 +158,19 @@ const ONE_APP_CODE = 'Leave App Code empty, or use a credential whose key has no
  *
  * @throws InputError when there is none, or both.
  */
-export function appField(entered: string, { hasApp }: Service): Pick<ChatRequest, 'app_code'> {
+export function appField(
+	entered: string,
+	{ hasApp }: Service,
+	label = 'App Code',
+): Pick<ChatRequest, 'app_code'> {
 	const appCode = entered.trim();
-	rejectMistakes('App Code', [
+	rejectMistakes(label, [
 		[appCode === '' && !hasApp, 'is empty', NO_APP_CODE],
-		[appCode !== '' && hasApp, TWO_APP_CODES, ONE_APP_CODE],
+		[
+			appCode !== '' && hasApp,
+			TWO_APP_CODES,
+			`Leave ${label} empty, or use a credential whose key has none`,
+		],
 	]);
 	return appCode === '' ? {} : { app_code: appCode };
 }
