@@ -743,7 +743,10 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		),
 		...inFolder('client/http', 'transportError'),
 		...inFolder('client/video', 'readPair maxReferences startPoll pollSummary withWords'),
-		...inFolder('shared/wait', 'checkTaskId isUnsent named notCreated refusedCreation askOnce'),
+		...inFolder(
+			'shared/wait',
+			'checkTaskId isLeftOut isUnsent named notCreated refusedCreation askOnce',
+		),
 		...inFolder('shared/chat', 'showNotice isOfVisitor keyOf recall chatRows'),
 		...inFolder('shared/files', 'binaryFile hashOfFile checkHttpUrl freeField signAgain'),
 		...inFolder(
