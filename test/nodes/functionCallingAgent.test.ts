@@ -824,7 +824,7 @@ test('a file of a tool and one of the answer come out side by side where they ha
 	expect(answer!.binary).toMatchObject({ media_0: file, media_0_2: { mimeType: 'image/png' } });
 });
 
-test('each request has the URL of a file signed anew, and no other URL', async () => {
+test('each request has the URL of a file signed again, and no other URL', async () => {
 	let signed = 0;
 	const sign = jest.spyOn(Container.get(BinaryDataService), 'createSignedToken');
 	sign.mockImplementation(({ id }) => `${id}.${(signed += 1)}`);

@@ -465,7 +465,7 @@ describe('Chat Completion', () => {
 	test.each([
 		['of one conversation', ['x', 'x', 'x', 'x']],
 		['of several conversations', ['x', 'y', 'x', 'z']],
-	])('in a Retry all items %s are asked anew after a change', async (_whose, keys) => {
+	])('in a Retry all items %s are asked again after a change', async (_whose, keys) => {
 		const words = ['one', 'two', 'three', 'four'];
 		const items = words.map((chatInput, at) => ({ chatInput, sessionId: keys[at]! }));
 		const failing = ['three', 'three', 'four'];

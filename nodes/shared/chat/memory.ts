@@ -149,7 +149,7 @@ const runExclusive = keyedMutex();
 /**
  * Asks the items of each conversation one after another, those of other executions in this process, too. Keeps the outputs
  * in the execution: *Retry On Fail* and n8n's *Retry* take them, as an item that is asked again would add its turn again. With
- * parameters that a person has changed since, which are compared as entered, the items are asked anew, and their turns go.
+ * parameters that a person has changed since, which are compared as entered, the items are asked again, and their turns go.
  */
 export function itemsInTurn<T>({ index: run, isTool, state: stateOf, ...context }: Run) {
 	const { workflowId, node, continuesOnFail } = context;
