@@ -120,7 +120,7 @@ function filledForms(properties: readonly INodeProperties[], owner: FormOwner): 
 	const isShown = (property: INodeProperties, values: Values) =>
 		NodeHelpers.displayParameter(
 			values,
-			withoutOuterConditions(property),
+			properties === owner.properties ? property : withoutOuterConditions(property),
 			nodeOf(owner),
 			describe(owner),
 		);
@@ -188,7 +188,7 @@ function defaultOf({ type, default: byDefault }: INodeProperties): NodeParameter
 	return type === 'resourceLocator' ? { __rl: true, ...(byDefault as object) } : byDefault;
 }
 
-/** The field without the conditions on fields outside of its collection: n8n drops what they hide when it saves. */
+/** A field of a collection without the conditions on fields outside of it: n8n drops what they hide when it saves. */
 function withoutOuterConditions(property: INodeProperties): INodeProperties {
 	const { show = {}, hide = {} } = property.displayOptions ?? {};
 	const inner = (conditions: object) =>
