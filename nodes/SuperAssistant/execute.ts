@@ -11,7 +11,7 @@ import { oneLine, shown } from '../client/values';
 import { askForReply, imageUrls } from '../shared/chat/askForReply';
 import { mapChats, type SendText } from '../shared/chat/chatStream';
 import { finishReply } from '../shared/chat/finishReply';
-import { chatOf, chatRows, isOfVisitor, keyOf } from '../shared/chat/memory';
+import { chatOf, chatRows, isOfVisitor, keyOf, rejectUndeclared } from '../shared/chat/memory';
 import { imagesField, replyFields, replyOptions } from '../shared/chat/properties';
 import {
 	appField,
@@ -242,6 +242,7 @@ function readSession(
 		[isOfVisitor(run, id), 'was sent by the visitor of the chat', OF_VISITOR],
 	]);
 	checkKey(id, 'Session ID');
+	rejectUndeclared(run, 'Session ID', id);
 	checkNotRounded(run.context, item, 'sessionId', 'Session ID');
 	return { id };
 }

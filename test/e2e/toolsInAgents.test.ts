@@ -96,6 +96,26 @@ it.each(TOOLS)(
 	RUN_LIMIT_MS,
 );
 
+it.each([
+	['the key', {}],
+	['the chat', { session: 'chat' }],
+	['an ID', { session: 'id', sessionId: '={{ $json.sessionId }}' }],
+])(
+	'no argument that a tool does not declare chooses its session, with %s',
+	async (_name, ofTool) => {
+		const [name, type, parameters] = TOOLS[3]!;
+		const tool = node(name, `n8n-nodes-agent-video.${type}`, 1, {
+			credential: 'Service',
+			parameters: { session: 'key', ...parameters, ...ofTool },
+		});
+		const argument = { message: 'Hello', sessionId: 'customer-42' };
+		const { result } = await runAgent(tool, { executionOrder: 'v1' }, argument);
+		expect(result).toContain('has an argument that this tool does not declare');
+		expect(session.emulator.journal.entries).toStrictEqual([]);
+	},
+	RUN_LIMIT_MS,
+);
+
 interface RpcRequest {
 	readonly id?: number;
 	readonly method?: string;

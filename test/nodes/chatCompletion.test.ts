@@ -449,11 +449,12 @@ describe('input', () => {
 	test.each([
 		['application/pdf', true],
 		['audio/mpeg', true],
-		['text/plain', true],
+		['text/html', true],
 		['image/heic', false],
 		['Image/PNG', false],
 		// Of an unknown file.
 		['application/octet-stream', false],
+		['text/plain', false],
 		['', false],
 	])('a file of the type %j in Images is rejected: %s', async (mimeType, isRejected) => {
 		script = reply;

@@ -95,7 +95,8 @@ export function imageUrls(
 		return fieldNames(binaryProperty, checks.field).map((name) => {
 			const file: Partial<IBinaryData> = binaryFile(run, item, name, checks.field);
 			const { mimeType: type = '' } = file;
-			const isOther = !/^(image\/|application\/octet-stream|$)/i.test(type);
+			// A file that n8n does not know is text for it.
+			const isOther = !/^(image\/|application\/octet-stream$|text\/plain$|$)/i.test(type);
 			const problem = `names ${oneLine(name)}, a file of the type ${oneLine(type)}`;
 			rejectMistakes(checks.field, [[isOther, problem]], 'Enter fields with images only');
 			return signedFileUrl(run, item, name, checks);

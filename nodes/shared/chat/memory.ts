@@ -9,6 +9,7 @@ import { isBlank, oneLine, shown } from '../../client/values';
 import { hashOf } from '../durable/identity';
 import type { Row, Step, TableSchema } from '../engine/dataTable';
 import { isSignedUrl } from '../engine/request';
+import { undeclaredArguments } from '../engine/runs';
 import type { ValuesOf } from '../form/form';
 import { errorLine } from '../run/nodeErrors';
 import { checkKey, checkNotRounded, isHollow, isRounded, roundedError } from '../run/parameters';
@@ -221,6 +222,8 @@ function chatsOf(run: Run, item: number): ReadonlyMap<string, string> {
  * @throws InputError for a number that was rounded: it would be another chat.
  */
 export function chatOf(run: Run, item: number): string {
+	for (const id of run.messages.length > 0 ? [] : sessionIds(run, item))
+		rejectUndeclared(run, 'sessionId', shown(id));
 	const rounded = sessionIds(run, item).find(isRounded);
 	if (rounded !== undefined) throw roundedError('sessionId', String(rounded));
 	return [...chatsOf(run, item).values()][0] ?? '';
@@ -242,7 +245,23 @@ export function keyOf(
 	const key = entered.trim();
 	if (key === '') throw new InputError(label, 'is empty', ifEmpty);
 	checkNotRounded(run.context, item, name, label);
+	rejectUndeclared(run, label, key);
 	return chatsOf(run, item).get(key.normalize()) ?? `key ${nameOf(checkKey(key, label))}`;
+}
+
+/**
+ * Rejects a value that has an argument which the tool does not declare: a visitor could have told the model to add it.
+ *
+ * @throws InputError that says so to the model.
+ */
+export function rejectUndeclared({ context }: Run, label: string, value: string): void {
+	const has = (given: unknown) => !isBlank(given) && value.includes(shown(given).trim());
+	if (undeclaredArguments(context).some(has))
+		throw new InputError(
+			label,
+			'has an argument that this tool does not declare',
+			'Call it without the argument',
+		);
 }
 
 /** Whether the visitor of the chat has sent this value, anywhere in a message: an expression may take it out of a text. */

@@ -71,6 +71,25 @@ export function isToolRun(context: Pick<IExecuteFunctions, 'getNode'>): boolean 
 }
 
 /**
+ * What a model gave this tool of n8n's AI Agent beyond what its fields ask the model for: n8n adds any argument to the item.
+ * Empty elsewhere; Agent with Tools sends none of them.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/requests-response.js
+ * Without it: empty; a model can choose the session of somebody else.
+ */
+export function undeclaredArguments(context: IExecuteFunctions): readonly unknown[] {
+	const { name, parameters } = context.getNode();
+	const { connections, nodes } = workflowOf(context);
+	const agents = (connections?.[name]?.['ai_tool'] ?? []).flatMap((wires) => wires ?? []);
+	if (agents.some(({ node }) => nodes[node]?.type.endsWith('.functionCallingAgent'))) return [];
+	const run = runDataOf(context)?.[name]?.[runIndexOf(context) ?? 0];
+	const given = run?.inputOverride?.ai_tool?.[0]?.[0]?.json ?? {};
+	const asked = JSON.stringify(parameters).matchAll(/\$fromAI\(\s*\\?['"`]([^'"`\\]+)/gi);
+	const declared = new Set(Array.from(asked, ([, argument]) => argument));
+	return Object.entries(given).flatMap(([key, value]) => (declared.has(key) ? [] : [value]));
+}
+
+/**
  * Whether n8n continues the agent of this tool before it runs the tool, as in the legacy order: the model is given an empty text.
  *
  * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js
