@@ -303,6 +303,45 @@ export const ENGINE_POINTS: readonly Point[] = [
 		},
 	},
 	{
+		n: 29,
+		name: "inputOverride of a tool's run has what the model gave it, without the fields of the item",
+		usedBy: ['undeclaredArguments'],
+		observe: async (n8n) => {
+			let seen: unknown;
+			let isResumed = false;
+			await n8n.run({
+				items: [{ city: 'Rome' }],
+				nodes: {
+					Agent: () => {
+						if (isResumed) return [[]];
+						isResumed = true;
+						const action = {
+							...({ actionType: 'ExecutionNodeAction', nodeName: 'Tool' } as const),
+							...({ type: 'ai_tool', id: 'call-1', input: { day: 2 } } as const),
+							metadata: { itemIndex: 0 },
+						};
+						return { actions: [action], metadata: {} };
+					},
+					Tool: ({ runExecutionData, runIndex }) => {
+						const run = runExecutionData.resultData.runData['Tool']?.[runIndex];
+						seen = run?.inputOverride?.ai_tool?.[0]?.[0]?.json;
+						return [[]];
+					},
+				},
+				hasTool: true,
+			});
+			return seen;
+		},
+		expected: { day: 2 },
+		without: {
+			context: ({ runExecutionData }) => ({
+				runExecutionData: { ...runExecutionData, resultData: { runData: {} } },
+			}),
+		},
+		lost: undefined,
+		engine2: { instead: undefined },
+	},
+	{
 		n: 11,
 		name: 'an error of error, message and details leaves through the error output, with the item that it is linked to, unless the link is a number',
 		usedBy: [],
