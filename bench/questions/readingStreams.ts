@@ -5,7 +5,7 @@ import { completeChat } from '../../nodes/client/chat/completeChat';
 import type { HttpPort } from '../../nodes/client/ports';
 import { toFigures } from '../measure/figure';
 import { interleave } from '../measure/interleave';
-import type { Question, Row } from '../question';
+import type { Question, Ratio, Row } from '../question';
 
 const CHUNKS = 6_000;
 /** The maximum of one socket read, and about the size of one event of a slow model. */
@@ -50,6 +50,7 @@ event each).`,
 			figures: {},
 			...(note === undefined ? {} : { note }),
 		}));
+		const ratios: Ratio[] = [];
 		for (const { key, bytes: size, label } of PIECES) {
 			onProgress(label);
 			const pieces = split(bytes, size);
@@ -65,12 +66,12 @@ event each).`,
 				},
 				WARM_UPS,
 			);
+			ratios.push(...(await ratiosOf({ key, label }, measured)));
 			for (const [index, values] of measured.entries()) {
 				const figures = { ...rows[index]!.figures, ...(await toFigures(values)) };
 				rows[index] = { ...rows[index]!, figures };
 			}
 		}
-		const rate = (index: number, key: string) => rows[index]!.figures[key]!.median;
 		return {
 			columns: PIECES.map(({ key, label }) => ({
 				key: `mb-${key}`,
@@ -78,17 +79,25 @@ event each).`,
 				digits: 1,
 			})),
 			rows,
-			ratios: PIECES.flatMap(({ key, label }) =>
-				(['baseline', 'openai', 'ai'] as const).map((peer, index) => ({
-					id: `reading-${key}-vs-${peer}`,
-					label: `time per stream, ${label}, vs. ${READERS[index + 1]!.name}`,
-					value: rate(index + 1, `mb-${key}`) / rate(0, `mb-${key}`),
-					...(peer === 'baseline' ? { reason: BASELINE_REASON } : {}),
-				})),
-			),
+			ratios,
 		};
 	},
 };
+
+/** The medians of the ratios within a round: what slows the machine down slows the readers of a round alike. */
+async function ratiosOf(
+	{ key, label }: Pick<(typeof PIECES)[number], 'key' | 'label'>,
+	measured: readonly (readonly Readonly<Record<string, number>>[])[],
+): Promise<Ratio[]> {
+	const { median } = await import('simple-statistics');
+	const [ours, ...peers] = measured.map((values) => values.map((each) => each[`mb-${key}`]!));
+	return (['baseline', 'openai', 'ai'] as const).map((peer, index) => ({
+		id: `reading-${key}-vs-${peer}`,
+		label: `time per stream, ${label}, vs. ${READERS[index + 1]!.name}`,
+		value: median(peers[index]!.map((rate, round) => rate / ours![round]!)),
+		...(peer === 'baseline' ? { reason: BASELINE_REASON } : {}),
+	}));
+}
 
 const BASELINE_REASON = 'the baseline extracts the text only; [what the rest is](#goals)';
 

@@ -1,67 +1,51 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import axios from 'axios';
+import pidusage from 'pidusage';
 
-import { freePort } from '../../../lab/services/freePort';
-import { startProgram } from '../../../lab/services/startProgram';
+import type { N8n } from '../../../lab/n8n/startN8n';
 
 const LIMIT_MS = 1_000;
 const PAUSE_MS = 100;
 
-/** How a server answered during a test. */
+/** How n8n answered during a test. */
 export interface Liveness {
 	/** Number of times it was asked. */
 	asked(): number;
-	/** The longest row of missed answers since the last call of this function. */
-	worstRow(): number;
+	/** The most CPU time that n8n has used in a row of missed answers since the last call of this function, in milliseconds. */
+	longestFreezeMs(): number;
 	stop(): Promise<void>;
 }
 
 /**
- * Asks n8n's `/healthz` without a pause, and a second server at the same time. n8n misses an answer if it does not come
- * within a second while the second server's does: otherwise the machine is busy, not n8n. A busy machine can also hold up one
- * process for a moment; code that blocks n8n misses one answer after another.
+ * Asks n8n's `/healthz` without a pause; an answer that does not come within a second is missed. What counts is the time that n8n
+ * itself computes meanwhile: on a busy machine it also misses answers while it waits for a processor.
  */
-export async function watchLiveness(n8nUrl: string): Promise<Liveness> {
-	const port = await freePort();
-	const control = await startProgram(
-		process.execPath,
-		['-e', `require('http').createServer((q, r) => r.end('ok')).listen(${port}, '127.0.0.1')`],
-		{
-			name: 'second server',
-			stdio: ['ignore', 'pipe', 'pipe'],
-			limitMs: 30_000,
-			isReady: async () => await answers(`http://127.0.0.1:${port}`),
-		},
-	);
+export function watchLiveness({ url, pid }: Pick<N8n, 'url' | 'pid'>): Liveness {
 	let asked = 0;
-	let row = 0;
-	let worstRow = 0;
+	let longestMs = 0;
 	let isOver = false;
+	const cpuMs = async () => (await pidusage(pid)).ctime;
 	const watch = async () => {
-		while (!isOver) {
-			const [isAlive, isIdle] = await Promise.all([
-				answers(`${n8nUrl}/healthz`),
-				answers(`http://127.0.0.1:${port}`),
-			]);
-			asked++;
-			if (isAlive) row = 0;
-			else if (isIdle) worstRow = Math.max(worstRow, ++row);
+		for (let answeredMs = await cpuMs(); !isOver; asked++) {
+			const isAlive = await answers(`${url}/healthz`);
+			const nowMs = await cpuMs();
+			if (isAlive) answeredMs = nowMs;
+			else longestMs = Math.max(longestMs, nowMs - answeredMs);
 			await sleep(PAUSE_MS);
 		}
 	};
 	const watching = watch();
 	return {
 		asked: () => asked,
-		worstRow: () => {
-			const worst = worstRow;
-			worstRow = 0;
-			return worst;
+		longestFreezeMs: () => {
+			const ms = longestMs;
+			longestMs = 0;
+			return ms;
 		},
 		stop: async () => {
 			isOver = true;
 			await watching;
-			await control.stop();
 		},
 	};
 }
