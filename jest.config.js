@@ -51,7 +51,7 @@ module.exports = {
 			displayName: 'release',
 			testMatch: [
 				'<rootDir>/test/release/**/*.test.ts',
-				'<rootDir>/test/e2e/{chatModelMatrix,ledgerKills,ledgerQueue}.test.ts',
+				'<rootDir>/test/e2e/{chatModelMatrix,ledgerKills}.test.ts',
 			],
 			globalSetup: '<rootDir>/test/e2e/support/globalSetup.ts',
 			globalTeardown: '<rootDir>/test/e2e/support/globalTeardown.ts',

@@ -34,7 +34,7 @@ import {
 } from './support/ledger';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 
-/** How often n8n is killed, in executions that are killed up to three times each. Workers are killed in ledgerQueue.test.ts. */
+/** How often n8n is killed, in executions that are killed up to three times each. Workers are killed in test/release/ledgerQueue.test.ts. */
 const KILLS = thorough(MOMENTS.length, 20);
 const MOST_KILLS = 3;
 /** What costs a start of n8n, or needs its database, and is shown by the engine in process (test/nodes/createVideoLedger.test.ts). */

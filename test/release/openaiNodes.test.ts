@@ -2,8 +2,8 @@
 import type { INode } from 'n8n-workflow';
 
 import { outputItems } from '../../lab/n8n/execution';
-import { node, withSubNodes, workflow } from './support/buildWorkflow';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+import { node, withSubNodes, workflow } from '../e2e/support/buildWorkflow';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from '../e2e/support/session';
 
 const LANGCHAIN = '@n8n/n8n-nodes-langchain';
 const MODEL = { __rl: true, mode: 'id', value: 'chat-m2' };

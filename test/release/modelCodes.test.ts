@@ -5,9 +5,14 @@ import { canvasNode, field } from '../../lab/browser/editorParts';
 import { openEditor } from '../../lab/browser/openEditor';
 import { startBrowser } from '../../lab/browser/startBrowser';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
-import { addManualTrigger, addNode, chooseCredential, closePanel } from './support/editorSteps';
-import { BROWSER_LIMIT_MS, inPage } from './support/inPage';
-import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from './support/session';
+import {
+	addManualTrigger,
+	addNode,
+	chooseCredential,
+	closePanel,
+} from '../e2e/support/editorSteps';
+import { BROWSER_LIMIT_MS, inPage } from '../e2e/support/inPage';
+import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from '../e2e/support/session';
 
 let session: Session;
 let service: ScriptedServer;

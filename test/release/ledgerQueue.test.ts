@@ -9,7 +9,7 @@ import type { Workflow } from '../../lab/n8n/workflow';
 import { seededRandom } from '../support/seededRandom';
 import { thorough } from '../support/thorough';
 import { COMPLETED } from '../support/waitOutputs';
-import { node, workflow } from './support/buildWorkflow';
+import { node, workflow } from '../e2e/support/buildWorkflow';
 import {
 	compareBooks,
 	CREATIONS,
@@ -24,9 +24,9 @@ import {
 	until,
 	VIDEOS,
 	videosWorkflow,
-} from './support/ledger';
-import { SHORT_INTERVALS, startQueueSession, type QueueSession } from './support/queueSession';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+} from '../e2e/support/ledger';
+import { SHORT_INTERVALS, startQueueSession, type QueueSession } from '../e2e/support/queueSession';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from '../e2e/support/session';
 
 const LIMIT_MS = 5 * 60_000;
 const random = seededRandom(81);

@@ -15,12 +15,12 @@ import type { WorkflowRef } from '../../lab/n8n/N8nClient';
 import type { Workflow } from '../../lab/n8n/workflow';
 import { ROOT } from '../../lab/paths';
 import { NODE_NAMES, PACKAGE_NAME } from '../../scripts/nodePages';
-import { CREATIONS, POLLS, until } from './support/ledger';
-import { startMailbox, type Mailbox } from './support/mailbox';
-import { connectMcp, type McpClient } from './support/mcpClient';
+import { CREATIONS, POLLS, until } from '../e2e/support/ledger';
+import { startMailbox, type Mailbox } from '../e2e/support/mailbox';
+import { connectMcp, type McpClient } from '../e2e/support/mcpClient';
 import { missingFields, type OutputSchema } from '../support/outputSchema';
-import { OTHER_FIELDS, REQUESTED } from './support/requestedWorkflows';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+import { OTHER_FIELDS, REQUESTED } from '../e2e/support/requestedWorkflows';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from '../e2e/support/session';
 
 let session: Session;
 let mcp: McpClient;

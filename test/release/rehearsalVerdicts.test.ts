@@ -8,7 +8,7 @@ import { markOf } from '../../lab/rehearsal/report';
 import { startFencedN8n } from '../../lab/rehearsal/startFencedN8n';
 import { Running } from '../../lab/services/Running';
 import { hostileWorkflows, SHAPES } from '../fixtures/rehearsal/shapes';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from '../e2e/support/session';
 
 /** What a person reads of a workflow in the first line, and in that of a kill if it is told apart. */
 const VERDICTS = {

@@ -8,10 +8,10 @@ import { FILE_OPERATIONS } from '../hostile/fileOperations';
 import { SERVICE_ATTACKS, type Attack } from '../hostile/service';
 import { startTrap, type Trap } from '../hostile/trap';
 import { json, startScriptedServer, type Script } from '../support/scriptedServer';
-import { drawn, node, withSubNodes } from './support/buildWorkflow';
-import { watchLiveness, type Liveness } from './support/liveness';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
-import { sharedN8n } from './support/sharedN8n';
+import { drawn, node, withSubNodes } from '../e2e/support/buildWorkflow';
+import { watchLiveness, type Liveness } from '../e2e/support/liveness';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from '../e2e/support/session';
+import { sharedN8n } from '../e2e/support/sharedN8n';
 
 const PACKAGE = 'n8n-nodes-agent-video';
 const CREDENTIAL = 'Hostile';
