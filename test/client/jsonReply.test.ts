@@ -60,6 +60,9 @@ describe('the value of a reply', () => {
 		],
 		['a raw line break in a list in a fence', '```\n["a\r\nb",\r\n1]\n```', ['a\r\nb', 1]],
 		['a line break of Unicode, which JSON allows', '{"a": "b\u2028c"}', { a: 'b\u2028c' }],
+		['texts in a fence for JSON', 'Tags:\n```json\n["a", "b"]\n```\nMore?', ['a', 'b']],
+		['nothing in a fence for JSON', 'None:\n```json\n{}\n```', {}],
+		['an object deep in a list', 'So: [[], [{"a": 1}]]', [[], [{ a: 1 }]]],
 		['code in a text', '{"a": "```js\\nx = {\\n```"}', { a: '```js\nx = {\n```' }],
 	])('%s', (_name, text, value) => {
 		expect(read(text)).toStrictEqual(value);
@@ -71,6 +74,12 @@ describe('the value of a reply', () => {
 		['white space', ' \n'],
 		['prose', 'I cannot do that.'],
 		['prose with brackets', 'Use {name} and [the list], see [1].'],
+		['prose with one citation', 'Paris is the capital [1].'],
+		['prose with one citation of two sources', 'Paris is the capital [1, 2].'],
+		['prose about braces', 'Use {} here'],
+		['prose about a list of objects', 'Start with [{}, []]'],
+		['a check box', '- [ ] Buy milk'],
+		['texts in prose', 'The tags are ["a", "b"]'],
 		['two values', '{"a": 1} or {"a": 2}'],
 		['a value twice', '{"a": 1}\n{"a": 1}'],
 		['two fences', '```\n{"a":1}\n```\n```\n{"a":2}\n```'],
@@ -94,11 +103,12 @@ describe('the value of a reply', () => {
 
 	test('bounds are named', () => {
 		const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
-		expect(JSON.stringify(read(`So: ${nested(100)}`))).toBe(nested(100));
+		const fenced = (json: string) => `So:\n\`\`\`json\n${json}\n\`\`\``;
+		expect(JSON.stringify(read(fenced(nested(100))))).toBe(nested(100));
 		expect(read(nested(101))).toBe('The reply has more than 100 levels');
 		expect(read('{"a":'.repeat(100_000))).toBe('The reply has more than 100 levels');
 		const list = (length: number) => JSON.stringify(Array(length).fill(0));
-		expect(read(`Here: ${list(199_999)}`)).toHaveLength(199_999);
+		expect(read(fenced(list(199_999)))).toHaveLength(199_999);
 		expect(read(list(200_000))).toBe('The reply has more than 200,000 values');
 		const text = JSON.stringify('x'.repeat(16 * 2 ** 20));
 		expect(read(text)).toBe('The reply has more than 16 MB of text');
@@ -144,8 +154,19 @@ describe('a schema', () => {
 		[{ type: 'array', items: { type: 'integer' } }, '[1, 2]', [1, 2]],
 		[{ type: 'number' }, '4.5', 4.5],
 		[{}, 'true', true],
+		[{ type: 'array' }, 'Tags: ["a", "b"]', ['a', 'b']],
+		[{ $ref: '#/$defs/a', $defs: { a: { type: 'array' } } }, 'Tags: ["a"]', ['a']],
 	])('%j fits %s', (schema, text, value) => {
 		expect(read(text, { ...ANY, schema })).toStrictEqual(value);
+	});
+
+	test.each<[JsonObject, string]>([
+		[{}, 'Paris is the capital [1].'],
+		[{ description: 'Anything' }, 'Paris is the capital [1].'],
+		[{ type: 'object' }, 'Use {} here'],
+		[{ type: 'array' }, '- [ ] Buy milk'],
+	])('%j finds no JSON in: %s', (schema, text) => {
+		expect(read(text, { ...ANY, schema })).toBe('The reply is not valid JSON');
 	});
 });
 

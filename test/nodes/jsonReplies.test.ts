@@ -114,6 +114,8 @@ describe.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])('%s'
 	});
 
 	test.each([
+		['prose with a citation', 'Paris is the capital [1].', 'is not valid JSON'],
+		['prose about braces', 'Use {} here', 'is not valid JSON'],
 		['two values', '{"id": 1} or {"id": 2}', 'is not valid JSON'],
 		['trailing commas', '{"id": 1,}', 'is not valid JSON'],
 		['a value that is cut off', '[{"id": 1}, {"id"', 'is not valid JSON'],

@@ -4,6 +4,7 @@ import { withDeadline, withRetry, type RetryPolicy } from '../http/failures';
 import {
 	asJson,
 	exceededBound,
+	isJsonObject,
 	parseLoosely,
 	shorten,
 	type JsonObject,
@@ -13,7 +14,7 @@ import type { Clock, Deadline, HttpPort } from '../ports';
 import { isBlank } from '../values';
 import { completeChat, type CompleteOptions } from './completeChat';
 import { addUsage } from './conversation';
-import { fitTo } from './jsonSchema';
+import { findMismatch, fitTo } from './jsonSchema';
 import { userMessage, withMore } from './messages';
 import { withoutThought } from './replyMessage';
 import { checkToolChoice } from './requestFields';
@@ -252,9 +253,10 @@ export function readJsonReply(
 
 	const text = withoutThought(said.content ?? '').trim();
 	const bound = exceededBound(text);
-	const value = bound === undefined ? findJson(text) : undefined;
+	const { schema = {} } = format;
+	const value = bound === undefined ? findJson(text, schema) : undefined;
 	const unread = bound === undefined ? 'is not valid JSON' : `has ${bound}`;
-	const fit = value === undefined ? { problem: unread } : fitTo(format.schema ?? {}, value);
+	const fit = value === undefined ? { problem: unread } : fitTo(schema, value);
 	if ('value' in fit) return fit.value;
 	const advice = isWhole(completion) ? 'describeFields' : END_ADVICE[endOf(reason)];
 	const message = `The reply ${shorten(fit.problem, 150).replace(/\.$/, '')}`;
@@ -285,16 +287,27 @@ function withInstruction(
 /** A Markdown code fence around the whole text. */
 const FENCE = /^```[a-z]*[^\S\n]*\n([^]*)```$/i;
 
+/** The beginning of a fence that says what is in it. */
+const JSON_FENCE = /```json\s*$/i;
+
 /**
  * The JSON value that a text is, without a Markdown fence around it; or else that from its first bracket to its last one, if
- * none is opened behind it: what is cut off is never completed.
+ * none is opened behind it: what is cut off is never completed. Prose has brackets that are no value, such as `[1]` for a
+ * source, so there it needs a field, the fence of JSON, or entries and a schema that would not take any text.
  */
-function findJson(text: string): JsonValue | undefined {
+function findJson(text: string, schema: JsonObject): JsonValue | undefined {
 	const whole = parseLoosely(FENCE.exec(text)?.[1] ?? text);
 	if (whole !== undefined) return whole;
 	const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'));
 	const start = text.slice(0, end).search(/[[{]/);
-	return start === -1 || /[[{]/.test(text.slice(end))
-		? undefined
-		: parseLoosely(text.slice(start, end + 1));
+	if (start === -1 || /[[{]/.test(text.slice(end))) return undefined;
+	const value = parseLoosely(text.slice(start, end + 1));
+	const isMeant = hasField(value) || JSON_FENCE.test(text.slice(0, start));
+	const hasEntry = Array.isArray(value) && value.length > 0;
+	return isMeant || (hasEntry && findMismatch(schema, '') !== undefined) ? value : undefined;
+}
+
+function hasField(value: JsonValue | undefined): boolean {
+	if (Array.isArray(value)) return value.some(hasField);
+	return isJsonObject(value) && Object.keys(value).length > 0;
 }
