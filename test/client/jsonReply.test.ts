@@ -213,20 +213,29 @@ describe('asking', () => {
 	}
 	const question = [userMessage('Who?')];
 
-	test('JSON is asked for in the last user message, if no message asks for it', async () => {
-		const { sent } = await ask(question, ANY, reply('{}'));
-		expect(sent).toStrictEqual([
-			[
-				{
-					role: 'user',
-					content: 'Who?\n\nAnswer with JSON only, without any text around it.',
-				},
-			],
-		]);
+	const JSON_ONLY = 'Answer with JSON only, without any text around it.';
+
+	test('JSON is asked for in the last user message, whatever the others say of JSON', async () => {
+		const asked = { role: 'user', content: `Who?\n\n${JSON_ONLY}` };
+		expect((await ask(question, ANY, reply('{}'))).sent).toStrictEqual([[asked]]);
 		for (const role of ['system', 'user'] as const) {
-			const asked: ChatMessage[] = [{ role, content: 'Use JSON' }, ...question];
-			expect((await ask(asked, ANY, reply('{}'))).sent).toStrictEqual([asked]);
+			const before: ChatMessage = { role, content: 'What are JSON Web Tokens?' };
+			const { sent } = await ask([before, ...question], ANY, reply('{}'));
+			expect(sent).toStrictEqual([[before, asked]]);
 		}
+	});
+
+	test('it is asked for once in each message, beside an image and in a repair, too', async () => {
+		const image = { type: 'image_url', image_url: { url: 'https://a.example/json' } } as const;
+		const messages: ChatMessage[] = [{ role: 'user', content: [image] }];
+		const once = { ...ANY, repairAttempts: 1 };
+		const { sent } = await ask(messages, once, reply('A tree'), reply('{}'));
+		const asked = { role: 'user', content: [image, { type: 'text', text: JSON_ONLY }] };
+		const repair = `The reply is not valid JSON. ${JSON_ONLY}`;
+		expect(sent).toStrictEqual([
+			[asked],
+			[asked, { role: 'assistant', content: 'A tree' }, userMessage(repair)],
+		]);
 	});
 
 	test('the schema is in the last user message, wherever that is', async () => {

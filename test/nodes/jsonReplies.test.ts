@@ -80,6 +80,16 @@ describe.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])('%s'
 		expect(bodies()[0]!.messages[0]!.content).toMatch(/^Who\?\n\nAnswer with JSON only/);
 	});
 
+	test('a question about JSON is told to be answered in JSON, too', async () => {
+		replies = ['{"name": "Ada"}'];
+		const question = 'What are JSON Web Tokens?';
+		const asked = node === 'superAssistant' ? { message: question } : { prompt: question };
+		await ask(node, { responseFormat: 'json', ...asked });
+		expect(bodies()[0]!.messages[0]!.content).toBe(
+			`${question}\n\nAnswer with JSON only, without any text around it.`,
+		);
+	});
+
 	test.each([
 		['fields', FIELDS, SCHEMA],
 		[

@@ -24,7 +24,8 @@ export interface ExampleCall {
 
 const CHATS = '/v1/chat/completions';
 const USER = { role: 'user', content: 'Hello' };
-const QUESTION = { role: 'user', content: 'What is the weather in Rome? Answer as JSON.' };
+const QUESTION = { role: 'user', content: 'What is the weather in Rome?' };
+const IN_JSON = `${QUESTION.content}\n\nAnswer with JSON only, without any text around it.`;
 const IMAGE = 'https://example.com/photo.jpg';
 
 /** A tool declaration (spec 2.3). */
@@ -208,7 +209,7 @@ export const CHAT_CALLS: readonly ExampleCall[] = [
 	...both(
 		'JSON mode',
 		{ prompt: QUESTION.content, isJson: true },
-		{ messages: [QUESTION], response_format: { type: 'json_object' } },
+		{ messages: [{ ...QUESTION, content: IN_JSON }], response_format: { type: 'json_object' } },
 	),
 	withField('temperature', { options: { temperature: 0.3 } }, { temperature: 0.3 }),
 	withField('top_p', { options: { topP: 1 } }, { top_p: 1 }),

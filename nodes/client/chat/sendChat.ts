@@ -203,7 +203,10 @@ export interface JsonFormat {
 export function withJson(chat: Chat, format: JsonFormat | undefined, taker: Taker = 'reply'): Chat {
 	if (format === undefined) return chat;
 	return async (request) => {
-		let messages = withInstruction(request.messages, format);
+		const { schema } = format;
+		const text = schema === undefined ? JSON_ONLY : `${BY_SCHEMA}\n${JSON.stringify(schema)}`;
+		// Whatever else is said of JSON, such as by a question about it.
+		let messages = withMore(request.messages, text);
 		const send = async () => await chat({ ...JSON_MODE, ...request, messages });
 		let reply = await send();
 		for (let left = format.repairAttempts; left > 0; left -= 1) {
@@ -270,18 +273,6 @@ const REPAIRABLE: readonly Form[] = ['answer', 'work', 'nothing'];
 /** Whether nothing has ended a reply early. */
 function isWhole({ choices }: ChatCompletion): boolean {
 	return ['whole', 'unknown'].includes(endOf(choices[0]!.finish_reason));
-}
-
-/** The messages with what the model has to do. A prompt that already asks for JSON without a schema stays as it is. */
-function withInstruction(
-	messages: readonly ChatMessage[],
-	{ schema }: JsonFormat,
-): readonly ChatMessage[] {
-	const asked = messages.filter(({ role }) => role === 'user' || role === 'system');
-	if (schema === undefined && asked.some(({ content }) => /json/i.test(JSON.stringify(content))))
-		return messages;
-	const text = schema === undefined ? JSON_ONLY : `${BY_SCHEMA}\n${JSON.stringify(schema)}`;
-	return withMore(messages, text);
 }
 
 /** A Markdown code fence around the whole text. */
