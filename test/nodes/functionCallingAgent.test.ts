@@ -614,7 +614,7 @@ describe('declaring tools', () => {
 						parameters: {
 							type: 'object',
 							properties: {
-								n: { type: 'integer' },
+								n: { type: 'number' },
 								tags: { type: 'array', items: { type: 'string' } },
 							},
 							required: ['n', 'tags'],

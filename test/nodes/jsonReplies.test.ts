@@ -90,6 +90,16 @@ describe.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])('%s'
 		);
 	});
 
+	test('a whole number in an example allows decimals', async () => {
+		replies = ['{"price": 19.99}'];
+		const { outputs } = await ask(node, {
+			responseFormat: 'schema',
+			defineSchema: 'example',
+			jsonExample: '{"price": 20}',
+		});
+		expect(outputs[0]![0]!.json).toMatchObject({ json: { price: 19.99 } });
+	});
+
 	test.each([
 		['fields', FIELDS, SCHEMA],
 		[

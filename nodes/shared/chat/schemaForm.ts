@@ -151,7 +151,6 @@ export function inferSchema(example: JsonValue): JsonObject {
 	if (Array.isArray(example)) {
 		const schemas = example.map((entry) => inferSchema(entry ?? null));
 		const different = new Map(schemas.map((each) => [JSON.stringify(each), each]));
-		if (different.has('{"type":"number"}')) different.delete('{"type":"integer"}');
 		const [first, ...others] = different.values();
 		const items = others.length === 0 ? first : { anyOf: [first!, ...others] };
 		return { type: 'array', ...(items && { items }) };
@@ -167,7 +166,8 @@ export function inferSchema(example: JsonValue): JsonObject {
 		};
 	}
 	if (example === null) return {};
-	return { type: Number.isInteger(example) ? 'integer' : typeof example };
+	// A whole number is a number: a price of 20 may be 19.99 in a reply.
+	return { type: typeof example };
 }
 
 const LABEL = 'Response Format';
