@@ -138,9 +138,10 @@ describe.each(['chatCompletion', 'functionCallingAgent'])('%s, Fallbacks', (node
 		expect(error!.message).toBe(FAILURE.notPaid);
 	});
 
-	test('a list from an expression is the same as codes with commas', async () => {
+	test('a list from an expression is the same as codes with commas, without what is empty', async () => {
 		rejected = { first: 400, second: 400 };
-		await ask(node, { options: { fallbacks: '={{ ["second", "third"] }}' } });
+		const fallbacks = '={{ ["second", null, $json.none, "", "third"] }}';
+		await ask(node, { options: { fallbacks } });
 		expect(sent()).toStrictEqual(['first', 'second', 'third']);
 	});
 

@@ -286,7 +286,7 @@ export function texts(label: string, declared: More): Declared<string[]> {
 	return field(property('string', label, declared), (entered = []) =>
 		[entered]
 			.flat()
-			.flatMap((each) => shown(each).split(','))
+			.flatMap((each) => shown(each ?? '').split(','))
 			.map((each) => each.trim())
 			.filter((each) => each !== ''),
 	);
