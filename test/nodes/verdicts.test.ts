@@ -233,6 +233,17 @@ test.each([true, false])(
 );
 
 describe.each(['reply', 'assistant', 'agent'] as const)('%s', (node) => {
+	test.each([
+		['length', 'Ask for a shorter reply'],
+		['content_filter', 'Rephrase the question'],
+		['sensitive', 'Rephrase the question'],
+		['odd', 'Ask again'],
+	])('below a text that ended with %s stands what helps: %s', async (finish, advice) => {
+		answer = toAnswer({ content: 'Half' }, finish, false);
+		const { hints } = await askThrough(node, false, server.url);
+		expect(hints.join()).toContain(`${CUT} (finish_reason tells why). ${advice}`);
+	});
+
 	test.each<[object, string]>([
 		[{ content: null, refusal: 'I cannot' }, 'stop'],
 		[{ content: '{"a' }, 'content_filter'],

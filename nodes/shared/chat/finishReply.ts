@@ -4,8 +4,8 @@ import type { Conversation } from '../../client/chat/conversation';
 import { withoutThought } from '../../client/chat/replyMessage';
 import { readJsonReply, type JsonFormat } from '../../client/chat/sendChat';
 import { findMedia, structuredMedia, toChatResult, type Media } from '../../client/chat/result';
-import type { Taker } from '../../client/chat/types';
-import { formOf, type Form, type JudgedReply } from '../../client/chat/verdict';
+import { endOf, type End, type Taker } from '../../client/chat/types';
+import { END_ADVICE, formOf, type Form, type JudgedReply } from '../../client/chat/verdict';
 import { mapConcurrent, settled } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
 import { isDataUrl, mimeTypeOf, withoutContent } from '../../client/fileTypes';
@@ -21,10 +21,11 @@ import type { Run } from '../run/run';
 import type { SendText } from './chatStream';
 import type { Output, replyOptions } from './properties';
 
-/** What is said below the output of a reply that is an answer in part only. */
-const PARTLY: Readonly<Partial<Record<Form, string>>> = {
-	cut: `The reply was cut off (finish_reason tells why). ${adviceOf('shortenReply')}`,
-	work: 'The service has run tools, but has not answered in words. Output: Detailed has their results',
+/** What is said below the output of a reply that is an answer in part only, by its form and end. */
+const PARTLY: Readonly<Partial<Record<Form, (end: End) => string>>> = {
+	cut: (end) => `The reply was cut off (finish_reason tells why). ${adviceOf(END_ADVICE[end])}`,
+	work: () =>
+		'The service has run tools, but has not answered in words. Output: Detailed has their results',
 };
 /** What stands behind a reply that was cut off, in a memory and where a page shows it. */
 export const CUT_MARK = '\n\n[The reply was cut off here]';
@@ -55,11 +56,12 @@ export async function finishReply(
 	{ format, output, options, conversation, keep, sendText, files: taken }: ReplyOptions,
 ): Promise<INodeExecutionData> {
 	const form = formOf(reply, node);
-	const partly = PARTLY[form];
+	const { message: said, finish_reason: reason } = reply.choices[0]!;
+	const partly = PARTLY[form]?.(endOf(reason));
 	if (partly !== undefined) run.hint(partly);
 	const mark = form === 'cut' ? CUT_MARK : '';
 	const { baseUrl: base, isKnown } = run.service();
-	const isSilent = isBlank(withoutThought(reply.choices[0]!.message.content ?? ''));
+	const isSilent = isBlank(withoutThought(said.content ?? ''));
 	if (sendText && isSilent && output !== 'raw') {
 		const { output: instead } = toChatResult(reply, { taker: node, base });
 		if (instead) sendText(`\n\n${instead as string}`);
