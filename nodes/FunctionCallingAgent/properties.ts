@@ -8,6 +8,7 @@ import {
 	inputFields,
 	memoryFields,
 	memoryMessagesField,
+	outputField,
 	promptImagesField,
 	replyFields,
 	replyOptions,
@@ -130,6 +131,7 @@ export const agentForm = form({
 	...formatFields,
 	images: promptImagesField,
 	...replyFields,
+	output: outputField('the messages, '),
 	options: options({
 		...replyOptions,
 		maxRounds: count('Maximum Rounds', {

@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { INodeType } from 'n8n-workflow';
+import type { INodePropertyOptions, INodeType } from 'n8n-workflow';
 
 import { SUBJECTS } from '../../lab/browser/pictureSubjects';
 import { ROOT } from '../../lab/paths';
@@ -52,6 +52,16 @@ describe.each(NODE_NAMES)('%s', (name) => {
 		const [, named = ''] = /fills in: (.*)\.$/.exec(builderHint?.searchHint ?? '') ?? [];
 		const expected = usableAsTool === true ? filled : [];
 		expect(named).toBe(expected.map((each) => each.name).join(', '));
+	});
+
+	test('promises the messages with Output: Detailed only where they come out', () => {
+		const output = node.description.properties.find((each) => each.name === 'output');
+		const options = (output?.options ?? []) as INodePropertyOptions[];
+		const detailed = options.find(({ value }) => value === 'detailed');
+		if (detailed === undefined) return;
+		const schema = JSON.parse(read('nodes', name, '__schema__', 'v1.0.0.json')) as object;
+		const comesOut = JSON.stringify(schema).includes('"messages":');
+		expect(detailed.description!.includes('the messages')).toBe(comesOut);
 	});
 
 	test('tells such an AI the fields of its items', () => {

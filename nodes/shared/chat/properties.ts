@@ -175,6 +175,26 @@ export const reasoningEffortField = locator(
 /** How much of a reply a node puts out. Only a simple output has nothing that the visitor of a chat must not read. */
 export type Output = 'simple' | 'detailed' | 'raw';
 
+/**
+ * How much of its reply a node puts out.
+ *
+ * @param more What its details have beside those of every chat node.
+ */
+export const outputField = (more = '') =>
+	choice<Output>('Output', {
+		choices: [
+			['Simple', 'simple', 'The answer, its files and its token usage'],
+			[
+				'Detailed',
+				'detailed',
+				`Also ${more}executed tool calls and their results, reasoning and session. A public chat may show the whole output to its visitors.`,
+			],
+			['Raw', 'raw', 'The response of the service, unchanged'],
+		],
+		default: 'simple',
+		help: 'How much of the reply the node puts out',
+	});
+
 /** What every chat node asks of its reply. */
 export const replyFields = {
 	streaming: choice('Streaming', {
@@ -182,19 +202,7 @@ export const replyFields = {
 		default: 'auto',
 		help: 'Whether the reply is streamed. The output is the same either way.',
 	}),
-	output: choice<Output>('Output', {
-		choices: [
-			['Simple', 'simple', 'The answer, its files and its token usage'],
-			[
-				'Detailed',
-				'detailed',
-				'Also the messages, executed tool calls and their results, reasoning and session. A public chat may show the whole output to its visitors.',
-			],
-			['Raw', 'raw', 'The response of the service, unchanged'],
-		],
-		default: 'simple',
-		help: 'How much of the reply the node puts out',
-	}),
+	output: outputField(),
 };
 
 /** Whether and for which key a node remembers its conversation. */
