@@ -33,7 +33,6 @@ export type PlannedVideo = Awaited<ReturnType<typeof planVideo>>;
  *
  * @param own The video models in the credential.
  * @throws InputError when the input is invalid, or the service cannot fetch a file.
- * @throws NodeOperationError when the item has no such binary field.
  */
 export async function planVideo(
 	context: IExecuteFunctions,

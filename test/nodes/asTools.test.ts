@@ -243,6 +243,25 @@ describe("n8n's own Agents, which run a node without a workflow and an execution
 		);
 	});
 
+	test.each([
+		['chatCompletion', 'image', { prompt: 'Hi' }, 'Images'],
+		['superAssistant', 'image', { appCode: 'a', message: 'Hi' }, 'Images'],
+		['createVideo', 'file', { prompt: 'A lake' }, 'References'],
+	])('%s says of a file for its tool that there is none', async (node, list, values, label) => {
+		const files = { [list]: [{ source: 'binary', binaryProperty: 'data' }] };
+		const called = runWithoutWorkflow(
+			node,
+			{
+				credential: { baseUrl: server.url, apiKey: SECRET },
+				parameters: { ...values, [label.toLowerCase()]: files },
+			},
+			{ id: 'served' },
+		);
+		await expect(called).rejects.toThrow(
+			`${label}: entry 1 has the name data, but the item has no such binary field. It has no binary data.`,
+		);
+	});
+
 	test.each(NODES.slice(0, 4))(
 		'%s sends once what is paid: %j',
 		async (node, args, parameters) => {

@@ -1,7 +1,12 @@
 import 'reflect-metadata';
 import { randomUUID } from 'node:crypto';
 
-import { ExecuteContext, ExecutionLifecycleHooks, WorkflowExecute } from 'n8n-core';
+import {
+	ExecuteContext,
+	ExecutionLifecycleHooks,
+	SupplyDataContext,
+	WorkflowExecute,
+} from 'n8n-core';
 import {
 	createEmptyRunExecutionData,
 	createRunExecutionData,
@@ -237,8 +242,9 @@ export async function runWithoutWorkflow(
 		active: false,
 		nodeTypes: nodeTypes([]),
 	});
-	const outputs = await executeAlone(workflow, node, createEmptyRunExecutionData(), options);
-	return outputs[0]!;
+	const isTool = ofTrigger !== undefined;
+	const execution = createEmptyRunExecutionData();
+	return (await executeAlone(workflow, node, execution, options, isTool))[0]!;
 }
 
 /**
@@ -263,27 +269,28 @@ export async function runAsStep(
 	return await executeAlone(workflow, workflow.nodes[name]!, createRunExecutionData(), options);
 }
 
-/** Runs a node without n8n's loop over the stack, and so without hooks. */
+/**
+ * Runs a node without n8n's loop over the stack, and so without hooks.
+ *
+ * @param isTool Whether n8n calls it as a tool in the run of another node: it has no main input then (n8n 2.41.1,
+ *   get-input-connection-data.js).
+ */
 async function executeAlone(
 	workflow: Workflow,
 	node: INode,
 	execution: IRunExecutionData,
 	options: EnvironmentOptions,
+	isTool = false,
 ): Promise<INodeExecutionData[][]> {
 	const data = { main: [inputItems(options)] };
 	const { executionId: _id, hooks: _hooks, ...additional } = additionalData(options, []);
-	const context = new ExecuteContext(
-		workflow,
-		node,
-		additional as never,
-		'internal',
-		execution,
-		0,
-		data.main[0]!,
-		data,
-		{ node, data, source: null },
-		[],
-	);
+	const begin = [workflow, node, additional as never, 'internal', execution, 0] as const;
+	const [items] = data.main;
+	const source = { node, data, source: null };
+	const called = { ai_tool: data.main };
+	const context = isTool
+		? new SupplyDataContext(...begin, items!, called, 'ai_tool', source, [])
+		: new ExecuteContext(...begin, items!, data, source, []);
 	const type = workflow.nodeTypes.getByNameAndVersion(node.type, node.typeVersion);
 	return (await type.execute!.call(
 		context as unknown as IExecuteFunctions,

@@ -70,7 +70,8 @@ export function binaryFile(
 	property: string,
 	field: string,
 ): IBinaryData {
-	const { binary = {} } = mainItems()[itemIndex]!;
+	// What n8n calls as a tool in the run of another node has no main input.
+	const { binary = {} } = mainItems()[itemIndex] ?? {};
 	if (Object.hasOwn(binary, property)) return binary[property]!;
 	const problem = `has the name ${oneLine(property)}, but the item has no such binary field`;
 	const names = Object.keys(binary).map(oneLine).join(', ');
