@@ -1,7 +1,7 @@
 import { NodeConnectionTypes, type INodeExecutionData } from 'n8n-workflow';
 
 import { applyReply, startConversation, type Conversation } from '../client/chat/conversation';
-import { lastTurn, toKeep, withMemory } from '../client/chat/messages';
+import { toKeep, withMemory } from '../client/chat/messages';
 import type { ChatMessage } from '../client/chat/types';
 import { judge } from '../client/chat/verdict';
 import { InputError } from '../client/errors';
@@ -10,7 +10,7 @@ import { isBlank, shown } from '../client/values';
 import { askForReply, readQuestion } from '../shared/chat/askForReply';
 import { mapChats, type SendText } from '../shared/chat/chatStream';
 import { finishReply } from '../shared/chat/finishReply';
-import { itemsInTurn, memoryKeyOf, recall, remember } from '../shared/chat/memory';
+import { itemsInTurn, memoryKeyOf, recall, remember, startOfTurn } from '../shared/chat/memory';
 import {
 	bindingFields,
 	inputFields,
@@ -85,7 +85,7 @@ export async function runChatCompletion(run: Run): Promise<INodeExecutionData[][
 			// A reply with calls that the workflow has to run ends no turn.
 			const next = applyReply(conversation, reply, [], NO_LIMITS);
 			const keep = async (ended: Conversation) => {
-				await (node?.remember(ended) ?? remember(run, memory, ended));
+				await (node?.remember(asked, ended) ?? remember(run, memory, ended));
 			};
 			const taking = { ...asking, conversation: next, keep };
 			return await finishReply(run, reply, 'reply', taking);
@@ -135,8 +135,13 @@ async function readMemoryNode(run: Run, item: number, key: string) {
 	return {
 		/** All items of the execution: only the memory node knows their sessions. */
 		key: `execution ${context.getExecutionId()}`,
-		/** Begins a conversation with the remembered messages and those of an item. */
+		/**
+		 * Begins a conversation with the remembered messages and those of an item.
+		 *
+		 * @throws InputError as `startOfTurn`, and the error of the memory node.
+		 */
 		async recall(asked: readonly ChatMessage[]) {
+			startOfTurn(asked);
 			const found = Object.values(await memory.loadMemoryVariables({})).flat();
 			const remembered = found.flatMap((message): ChatMessage[] => {
 				const role = ROLES[message.getType()];
@@ -147,11 +152,12 @@ async function readMemoryNode(run: Run, item: number, key: string) {
 			return { conversation, memory: undefined };
 		},
 		/** Saves the question and the reply of a conversation that has ended. A failure is a hint and does not lose the reply. */
-		async remember({ messages, phase }: Conversation) {
+		async remember(asked: readonly ChatMessage[], { messages, phase }: Conversation) {
 			if (phase.kind !== 'answered') return;
-			const turn = toKeep(messages.slice(lastTurn(messages)), () => false);
-			const asked = turn.filter(({ role }) => role === 'user');
-			const input = asked.map(({ content }) => textOf(content)).join('\n\n');
+			const said = [...asked.slice(startOfTurn(asked)), messages.at(-1)!];
+			const turn = toKeep(said, () => false);
+			const questions = turn.filter(({ role }) => role === 'user');
+			const input = questions.map(({ content }) => textOf(content)).join('\n\n');
 			const output = textOf(turn.at(-1)!.content);
 			const saved = memory.saveContext({ input: input || NO_TEXT }, { output });
 			await saved.catch((error: unknown) => {

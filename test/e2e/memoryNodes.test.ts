@@ -121,6 +121,18 @@ it.each([
 		/Memory is set, but/,
 	],
 	['no session key', {}, ': one', /sub-node Memory – Key parameter is empty/],
+	[
+		'a tool result without its question',
+		{
+			input: 'json',
+			messagesJson: [
+				{ role: 'assistant', content: null, tool_calls: [call('c1', 'look', {})] },
+				{ role: 'tool', tool_call_id: 'c1', content: '20' },
+			],
+		},
+		'ada: one',
+		/Memory cannot keep these messages: none has the role user/,
+	],
 ])(
 	'%s is an error before anything is paid',
 	async (_name, parameters, line, message) => {

@@ -747,7 +747,10 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 			'shared/wait',
 			'checkTaskId isLeftOut isUnsent named notCreated refusedCreation askOnce',
 		),
-		...inFolder('shared/chat', 'showNotice isOfVisitor rejectUndeclared keyOf recall chatRows'),
+		...inFolder(
+			'shared/chat',
+			'showNotice isOfVisitor rejectUndeclared keyOf recall startOfTurn chatRows',
+		),
 		...inFolder('shared/files', 'binaryFile hashOfFile checkHttpUrl freeField signAgain'),
 		...inFolder(
 			'shared/run',

@@ -14,6 +14,21 @@ import {
 } from '../support/engine';
 import { events, json, serverForEach } from '../support/scriptedServer';
 
+/** What a workflow has of a tool call alone. */
+const TOOL_RESULT = {
+	input: 'json',
+	messagesJson: [
+		{
+			role: 'assistant',
+			content: null,
+			tool_calls: [
+				{ id: 'c1', type: 'function', function: { name: 'weather', arguments: '{}' } },
+			],
+		},
+		{ role: 'tool', tool_call_id: 'c1', content: '20' },
+	],
+};
+
 /** The scripted reply to the messages: a text, tool calls, a message that is cut off, or undefined for status 503. */
 type Model = (messages: readonly ChatMessage[]) => string | ToolCall[] | IDataObject | undefined;
 
@@ -391,6 +406,11 @@ describe('Chat Completion', () => {
 			'a limit that is no number',
 			{ memory: 'key', memoryKey: 'k', options: { memoryMessages: 'many' } },
 			/^Maximum Messages in Memory is many/,
+		],
+		[
+			'a tool result without its question',
+			{ memory: 'key', memoryKey: 'k', ...TOOL_RESULT },
+			/^Memory cannot keep these messages: none has the role user/,
 		],
 	])('%s is an error before anything is paid', async (_name, parameters, message) => {
 		const { error } = await chat('Hi', { parameters, items: [{ chatInput: 'Hi' }] });
@@ -782,14 +802,21 @@ describe('Agent with Tools', () => {
 		]);
 	});
 
-	test('without a chat the error says so before anything is paid', async () => {
+	test.each([
+		['without a chat', { memory: 'chat' }, 'no Chat Trigger has started'],
+		[
+			'without a question',
+			{ memory: 'key', memoryKey: 'k', ...TOOL_RESULT },
+			'none has the role user',
+		],
+	])('%s the error says so before anything is paid', async (_name, parameters, text) => {
 		const { run } = await runNode('functionCallingAgent', {
 			credential: credential(),
 			items: [{ chatInput: 'Hi' }],
 			tables,
-			parameters: { memory: 'chat' },
+			parameters,
 		});
-		expect(run.data.resultData.error!.message).toContain('no Chat Trigger has started');
+		expect(run.data.resultData.error!.message).toContain(text);
 		expect(server.requests).toHaveLength(0);
 	});
 });

@@ -86,6 +86,19 @@ function turnsOf(run: Run, key: string) {
 	return chatRows(run, MEMORY_TABLE, owner, ['Memory', UNUSABLE]);
 }
 
+/**
+ * Index of the question among the messages of an item: the turn that a memory keeps begins there. It is looked for in what is
+ * asked now, as one that is remembered has its turn.
+ *
+ * @throws InputError when there is none.
+ */
+export function startOfTurn(asked: readonly ChatMessage[]): number {
+	const start = lastTurn(asked);
+	if (start < asked.length) return start;
+	const hint = 'Put the question before its tool results, or go on without a memory';
+	throw new InputError('Memory', 'cannot keep these messages: none has the role user', hint);
+}
+
 /** What the IDs of the turns of a run begin with, and those of the turns before a change. */
 interface TurnIds {
 	readonly turns?: string;
@@ -95,7 +108,7 @@ interface TurnIds {
 /**
  * Begins a conversation with the remembered messages and those of an item. When it has ended, call `remember`.
  *
- * @throws InputError when the memory cannot be read.
+ * @throws InputError when the memory cannot be read, and as `startOfTurn`.
  */
 export async function recall(
 	run: Run,
@@ -105,11 +118,12 @@ export async function recall(
 	{ turns = '', stale }: TurnIds = {},
 ): Promise<{ readonly conversation: Conversation; readonly memory?: Memory }> {
 	if (key === '') return { conversation: startConversation(asked) };
+	const start = startOfTurn(asked);
 	const limit = Math.min(maxMessages || MAX_TURNS, MAX_TURNS);
 	const gone = { remove: { all: [['turn_id', 'like', `${stale}%`]] } } as const;
 	const rows = await turnsOf(run, key).newest(limit, ...(stale ? [gone] : []));
 	const remembered = limitMemory(rows.toReversed().flatMap(messagesOf), maxMessages);
-	const turn = remembered.length + lastTurn(asked);
+	const turn = remembered.length + start;
 	const firstId = rows.length < limit ? 0 : Number(rows.at(-1)!['id']);
 	const memory = { key, maxMessages, turn, firstId, turns };
 	return { conversation: startConversation(withMemory(remembered, asked)), memory };
