@@ -42,7 +42,7 @@ import { bindingFields, imagesField } from '../shared/chat/properties';
 import { boundFields, callFields, modelRequestFields } from '../shared/chat/requestOptions';
 import { readCall, retryFields } from '../shared/form/callOptions';
 import { changed, form, notice, options } from '../shared/form/form';
-import { forVisitor, inOneLine, toNodeError } from '../shared/run/nodeErrors';
+import { forVisitor, inOneLine, toNodeError, visitorText } from '../shared/run/nodeErrors';
 import { openRun, type Run } from '../shared/run/run';
 
 /** The form of Agent Video Chat Model, without what the connected agent or chain sets. */
@@ -95,7 +95,12 @@ export async function supplyChatModel(
 		});
 		return adapted(sdk.supplyModel(context, model), isJsonMode(request));
 	} catch (error) {
-		throw inOneLine(toNodeError(run, error, itemIndex));
+		const failure = toNodeError(run, error, itemIndex);
+		const message = visitorText(failure);
+		inOneLine(failure);
+		// n8n sends the message to a streaming chat. The owner finds the description in the panel of this node.
+		const isSent = run.isStreamed && run.reader === 'visitor';
+		throw isSent ? Object.assign(failure, { message }) : failure;
 	}
 }
 

@@ -98,7 +98,7 @@ import {
 	errorLine,
 	toErrorText,
 	toNodeError,
-	visitorMessage,
+	visitorText,
 } from '../../nodes/shared/run/nodeErrors';
 import { envelopeOf } from '../../nodes/FunctionCallingAgent/matching';
 import {
@@ -652,7 +652,6 @@ export const READERS: readonly Reader[] = [
 		return [imagesAsLinks(text, () => false), pieces(text).map((piece) => shown(piece))];
 	}),
 	row('client#imagesAsLinks', (text) => () => imagesAsLinksIn({ text }), 'in an item'),
-	row('shared/run#visitorMessage', (text) => () => visitorMessage(new Error(text))),
 	row('shared/chat#toChatNotice', (text) => () => toChatNotice(text)),
 	row('shared/run#unevaluatedText', (text) => () => unevaluatedText({ prompt: text }, [])),
 	row('shared/files#detectType', (text) => () => detectType(Buffer.from(text))),
@@ -690,6 +689,7 @@ export const READERS: readonly Reader[] = [
 	row('shared/run#begunIn', (text) => () => begunIn(text, KEY)),
 	row('shared/run#toNodeError', (text) => () => [
 		toNodeError(chat() as never, failure(text), 0),
+		visitorText(toNodeError(chat() as never, new ServiceError('http', text, []), 0)),
 		errorFacts(failure(text)),
 		errorLine(new Error(text)),
 	]),

@@ -12,6 +12,7 @@ import { chunk, reply, stream } from '../faults/answers';
 import { addTriggers, chatTrigger } from '../support/chatTrigger';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
+	memoryNode,
 	modelCallerNode,
 	packageNode,
 	runWorkflow,
@@ -369,6 +370,77 @@ test.each<[type: string, parameters: IDataObject, words: string]>([
 	},
 );
 
+/** The words of a database. */
+const DENIED = 'permission denied for schema db-7.corp';
+const NO_ANSWER = 'Something went wrong';
+
+describe.each([true, false])('in a chat that streams: %s,', (streaming) => {
+	test.each<[string, INode['onError'], () => object]>(
+		(['stopWorkflow', 'continueRegularOutput'] as const).flatMap(
+			(onError): [string, INode['onError'], () => object][] => [
+				[
+					'is not supplied',
+					onError,
+					() => {
+						throw new Error(DENIED);
+					},
+				],
+				[
+					'cannot be read',
+					onError,
+					() => ({ loadMemoryVariables: () => Promise.reject(new Error(DENIED)) }),
+				],
+			],
+		),
+	)(
+		'a memory node that %s gives no words of its database: %s',
+		async (_name, onError, supply) => {
+			const tested = packageNode('Tested', 'chatCompletion', {
+				parameters: { ...ASK, streaming: 'auto' },
+				onError,
+			});
+			const { run, chunks } = await runWorkflow(
+				[chatTrigger('Chat'), tested, memoryNode('Memory', supply)],
+				{ Chat: [['Tested']] },
+				'Chat',
+				{
+					items: [{ chatInput: 'Hi' }],
+					credential: { baseUrl: server.url, apiKey: 'k-secret-key' },
+					memory: { name: 'Memory', of: 'Tested' },
+					streaming,
+					tables,
+				},
+			);
+			const [task] = run.data.resultData.runData['Tested']!;
+			const { error } = run.data.resultData;
+			const items = task!.data?.['main']?.flatMap((each) => each ?? []) ?? [];
+			const shown = streaming ? chunks.map(({ content = '' }) => content) : [];
+			const said = [...shown, JSON.stringify(items.map(({ json }) => json))].join('\n');
+			expect(said).not.toContain('db-7.corp');
+			if (streaming || onError !== 'stopWorkflow')
+				expect(said).toContain(`${NO_ANSWER}. Tell`);
+			expect(JSON.stringify([error?.message, error?.description, task!.hints])).toContain(
+				DENIED,
+			);
+			expect(server.requests).toHaveLength(0);
+		},
+	);
+});
+
+test.each(CHATS)('$type gives a visitor no words of an expression', async ({ type, inChat }) => {
+	const field = type === 'superAssistant' ? 'message' : 'prompt';
+	const parameters = { ...inChat, [field]: '={{ $("db-7.corp").first().json }}' };
+	const item = { chatInput: 'Hi', sessionId: 'v' };
+	const { run } = await talk(type, parameters, item, 'continueRegularOutput');
+	const [task] = run.data.resultData.runData['Tested']!;
+	const [shown] = task!.data!['main']!.flatMap((items) => items ?? []);
+	expect(shown!.json).toStrictEqual({
+		error: NO_ANSWER,
+		message: `${NO_ANSWER}. Tell the person who set this up.`,
+	});
+	expect(JSON.stringify(task!.hints)).toContain("Referenced node doesn't exist");
+});
+
 test.each([
 	['its model reads the details of a tool that has failed', 'tool_calls', 'No clip'],
 	[
@@ -509,6 +581,29 @@ describe.each(['stopWorkflow', 'continueRegularOutput'] as const)('On Error: %s'
 			expect(own).not.toContain('[masked');
 		},
 	);
+});
+
+test('a chat model gives a visitor no words of an expression', async () => {
+	const parameters = { model: '={{ $("db-7.corp").first().json }}' };
+	const { run, chunks } = await runWorkflow(
+		[
+			chatTrigger('Chat'),
+			packageNode('Model', 'agentVideoChatModel', { parameters }),
+			modelCallerNode('Tested', { stream: true }),
+		],
+		{ Chat: [['Tested']] },
+		'Chat',
+		{
+			items: [{ chatInput: 'Hi' }],
+			credential: { baseUrl: server.url, apiKey: KEY },
+			model: { name: 'Model', of: 'Tested' },
+			streaming: true,
+		},
+	);
+	const said = chunks.map(({ content = '' }) => content).join('');
+	expect(said).toBe(`${NO_ANSWER}. Tell the person who set this up.`);
+	const [task] = run.data.resultData.runData['Model']!;
+	expect(task!.error!.description).toContain("Referenced node doesn't exist");
 });
 
 test.each([false, true])('nor does a chat model whose agent streams: %s', async (isStreamed) => {

@@ -23,6 +23,7 @@ import {
 	type INodeTypes,
 	type IRun,
 	type IRunExecutionData,
+	type ISupplyDataFunctions,
 	type ITaskData,
 	type StructuredChunk,
 } from 'n8n-workflow';
@@ -36,6 +37,7 @@ const PREFIX = 'n8n-nodes-agent-video';
 const NODE = 'Tested';
 const STUB = 'test.stub';
 const MODEL_CALLER = 'test.modelCaller';
+const MEMORY = 'test.memory';
 
 /** Loads a node of nodes/ at once, as an import of its class does. A bundler takes the path for a pattern. */
 function packageType(name: string): readonly [type: string, node: INodeType] {
@@ -81,6 +83,8 @@ export interface EnvironmentOptions {
 	readonly tables?: DataTables;
 	/** A chat model node, and the node that it is connected to. */
 	readonly model?: { readonly name: string; readonly of: string };
+	/** A memory node, and the node that it is connected to. */
+	readonly memory?: { readonly name: string; readonly of: string };
 	/** The node on which "Execute step" was clicked. */
 	readonly stepOf?: string;
 	/** The order in which the nodes of the workflow run; v1 by default. */
@@ -178,6 +182,14 @@ export function modelCallerNode(
 		parameters: { stream },
 		...(onError === undefined ? {} : { onError }),
 	};
+}
+
+/** Builds a memory node that supplies what a function returns. */
+export function memoryNode(name: string, supply: () => object): INode {
+	return Object.assign(
+		stubNode(name, (items) => items),
+		{ type: MEMORY, supply },
+	);
 }
 
 /** Maps the input items of a stub node to its output. */
@@ -319,7 +331,7 @@ async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunR
 		active: false,
 		nodeTypes: nodeTypes(nodes),
 		nodes: [...nodes],
-		connections: { ...connections(wires), ...modelConnection(options) },
+		connections: { ...connections(wires), ...subConnections(options) },
 		settings: {
 			executionOrder: options.executionOrder ?? 'v1',
 			...(options.timezone !== undefined && { timezone: options.timezone }),
@@ -385,10 +397,13 @@ function connections(wires: Wires): IConnections {
 	);
 }
 
-function modelConnection({ model }: EnvironmentOptions): IConnections {
-	if (model === undefined) return {};
-	const type = 'ai_languageModel';
-	return { [model.name]: { [type]: [[{ node: model.of, type, index: 0 }]] } };
+function subConnections({ model, memory }: EnvironmentOptions): IConnections {
+	const wires = { ai_languageModel: model, ai_memory: memory };
+	return Object.fromEntries(
+		Object.entries(wires).flatMap(([type, wire]) =>
+			wire ? [[wire.name, { [type]: [[{ node: wire.of, type, index: 0 }]] }]] : [],
+		),
+	) as IConnections;
 }
 
 /** The items of all runs of a node, by output. */
@@ -422,6 +437,7 @@ function nodeTypes(nodes: readonly INode[]): INodeTypes {
 			(isStub
 				? stubType(nodes, name.endsWith('Trigger') ? 'trigger' : 'transform')
 				: undefined);
+		if (name === MEMORY) return memoryType();
 		if (type === undefined) throw new Error(`No node type ${name}`);
 		return name.endsWith('Tool') ? asTool(type) : type;
 	};
@@ -434,6 +450,19 @@ function asTool(type: INodeType): INodeType {
 	return Object.create(type, {
 		description: { value: { ...description, name: `${description.name}Tool` } },
 	}) as INodeType;
+}
+
+function memoryType(): INodeType {
+	const { description } = stubType([], 'transform');
+	return {
+		description: { ...description, inputs: [], outputs: ['ai_memory'] },
+		supplyData(this: ISupplyDataFunctions) {
+			const node = this.getNode() as ReturnType<typeof memoryNode> & {
+				readonly supply: () => object;
+			};
+			return Promise.resolve().then(() => ({ response: node.supply() }));
+		},
+	};
 }
 
 function stubType(

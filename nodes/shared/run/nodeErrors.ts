@@ -20,9 +20,12 @@ import type { Run } from './run';
 /** An error as n8n shows it. */
 type NodeError = NodeApiError | NodeOperationError;
 
+const isNodeError = (error: unknown): error is NodeError =>
+	error instanceof NodeApiError || error instanceof NodeOperationError;
+
 /** Any error as the error that n8n shows: what happened (message), then what to do (description). */
 export function toNodeError(run: Run, error: unknown, itemIndex: number | undefined): NodeError {
-	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
+	if (isNodeError(error)) return error;
 	const at = itemIndex === undefined ? {} : { itemIndex };
 	const { node } = run;
 	const masked = maskError(run, error);
@@ -31,7 +34,9 @@ export function toNodeError(run: Run, error: unknown, itemIndex: number | undefi
 		const [message, description] = run.withoutSecrets(
 			imagesAsLinksIn([error.message, error.hint]),
 		);
-		return new NodeOperationError(node, message, { ...at, description });
+		const nodeError = new NodeOperationError(node, message, { ...at, description });
+		visitorHints.set(nodeError, ASK_OWNER);
+		return nodeError;
 	}
 	return new NodeOperationError(node, error as Error, at);
 }
@@ -43,11 +48,14 @@ export function maskError<E>({ withoutSecrets }: Run, error: E): E | ServiceErro
 }
 
 const ASK_OWNER = 'Tell the person who set this up';
-/** What a visitor can do about an error of the service. */
+/** What a visitor can do about an error of a field or of the service: a visitor reads no other one. */
 const visitorHints = new WeakMap<Error, string>();
+/** What a visitor reads of the others, such as those of an expression or of a connected memory. */
+const ANY_ERROR = 'Something went wrong';
 
-/** What happened, for a visitor: without the words of a database. */
-export const visitorMessage = ({ message }: Error) => message.replace(/: The data table [^]*/, '');
+/** What happened, for a visitor: without the words of a database, and of errors that are not ours. */
+const visitorMessage = (error: NodeError) =>
+	visitorHints.has(error) ? error.message.replace(/: The data table [^]*/, '') : ANY_ERROR;
 
 /** The same, and what the visitor can do: the hint, and what the service said, are for the owner. */
 export const visitorText = (error: NodeError) =>
@@ -84,7 +92,8 @@ function sentences(parts: readonly (string | null | undefined)[]): string {
 export function errorLine(error: Error, withDetails = false): string {
 	const { status } = error instanceof ServiceError ? error.details : {};
 	const hint = error instanceof InputError ? error.hint : '';
-	const advice = error instanceof ServiceError ? description(error, withDetails) : hint;
+	const said = isNodeError(error) ? error.description : hint;
+	const advice = error instanceof ServiceError ? description(error, withDetails) : said;
 	const message = status === undefined ? error.message : `${error.message} (status ${status})`;
 	return sentences([message, advice]).replace(/\.$/, '');
 }
@@ -151,8 +160,8 @@ function serviceNodeError(
 		description: description(error),
 		...(status === undefined ? {} : { httpCode: String(status) }),
 	});
-	if (status === 409) visitorHints.set(nodeError, 'Rephrase your message');
-	else if (error.details.retryable === true) visitorHints.set(nodeError, 'Try again in a minute');
+	const toTry = error.details.retryable === true ? 'Try again in a minute' : ASK_OWNER;
+	visitorHints.set(nodeError, status === 409 ? 'Rephrase your message' : toTry);
 	nodeError.context['data'] = errorFacts(error);
 	return nodeError;
 }
