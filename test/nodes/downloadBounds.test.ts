@@ -120,7 +120,7 @@ describe('size', () => {
 			parameters: { options: { maximumFileSize: limit } },
 		});
 		store.mockRestore();
-		expect(outputs[FAILED]![0]!.json['error_message']).toBe(
+		expect(outputs[FAILED]![0]!.json['error_message']).toContain(
 			`Maximum File Size is ${limit} MB, but the file is larger. Raise the limit under Options`,
 		);
 		await closed;

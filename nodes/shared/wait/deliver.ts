@@ -189,6 +189,14 @@ async function downloadFiles(
 		const first = await settled(fetchFile('video'));
 		if ('value' in first) return first.value;
 		const { error } = first;
+		// An InputError stands for what was not sent, and this video is paid for.
+		if (error instanceof InputError)
+			throw new ServiceError(
+				'protocol',
+				`The video is too large. ${error.message}. ${error.hint}`,
+				TO_GET_IT,
+				{ subject: { task_id, video_url: withoutContent(urlOf(urls, 'video')) } },
+			);
 		if (!(error instanceof ServiceError) || isCanceled(error)) throw error;
 		const found = await askOnce(context, task_id).catch(() => undefined);
 		if (!found || !hasVideo(found) || urlOf(found, 'video') === urlOf(urls, 'video'))
