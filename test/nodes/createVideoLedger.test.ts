@@ -1177,7 +1177,7 @@ test('a task ID with white space gets the result of its video into its row', asy
 	expect(tables.rows).toMatchObject([{ task_id: 'task-a', finished_at: DATE }]);
 });
 
-test('of old rows those with a result go, beyond the newest 40,000; those with a key and open ones stay', async () => {
+test('of old rows those with a result go, beyond the newest 40,000; those with a key, open ones and those of this month stay', async () => {
 	const row = (task_id: string, more: IDataObject = {}) => ({
 		task_id,
 		status: 'done',
@@ -1191,12 +1191,13 @@ test('of old rows those with a result go, beyond the newest 40,000; those with a
 		row('open', { finished_at: null }),
 		row('keyed', { idempotency_key: 'order 1' }),
 		row('', { status: 'sent', finished_at: null }),
+		row('recent', { sent_at: new Date(Date.now() - 31 * DAY_MS).toISOString() }),
 		...Array.from({ length: 41_000 }, () => ({ task_id: 'newer' })),
 		row('young'),
 	);
 	await run(['a']);
 	const left = tables.rows.map(({ task_id }) => task_id).filter((id) => id !== 'newer');
-	expect(left).toStrictEqual(['open', 'keyed', '', 'young', 'task-a']);
+	expect(left).toStrictEqual(['open', 'keyed', '', 'recent', 'young', 'task-a']);
 });
 
 test('500 creations are in the table once each', async () => {

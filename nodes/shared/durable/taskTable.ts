@@ -63,6 +63,8 @@ export function trimTaskIds(rows: readonly Row[]): Step {
 
 /** Number of the newest rows that stay. */
 const KEPT = 40_000;
+/** A limit of a month counts the rows of these days. */
+const KEPT_MS = 32 * 24 * 60 * 60 * 1000;
 /** New rows after which old ones are removed again. */
 const EVERY = 1_000;
 
@@ -70,17 +72,18 @@ const EVERY = 1_000;
 const removedUpTo = new Map<string, number>();
 
 /**
- * The step that removes old rows whose video is finished. Their order is that of their IDs: a clock may be wrong. Rows with a key stay:
+ * The step that removes old rows whose video is finished, by their IDs as well as their time: a clock may be wrong. Rows with a key stay:
  * they promise that no second video is created.
  *
  * @param newest ID of a new row.
  */
-export function expiry(workflow: string, newest: number): readonly Step[] {
+export function expiry(workflow: string, newest: number, nowMs: number): readonly Step[] {
 	const upTo = newest - KEPT;
 	if (upTo - (removedUpTo.get(workflow) ?? 0) < EVERY) return [];
 	removedUpTo.set(workflow, upTo);
 	const all = [
 		['id', 'lt', upTo],
+		['sent_at', 'lt', new Date(nowMs - KEPT_MS).toISOString()],
 		['finished_at', 'isNotEmpty'],
 		['idempotency_key', 'isEmpty'],
 	] as const;
