@@ -77,7 +77,7 @@ interface HintFile extends Omit<IBuilderHint, 'extraTypeDefContent'> {
 
 /** n8n checks the names of its own nodes only, see `withStrays`. */
 const NAMES_NOTE =
-	'n8n drops other names inside the entries of a list, and fields whose @displayOptions are not met, without an error. Other parameters that are unknown, or at a wrong level, fail when the node runs, before it sends anything. With onError: continueErrorOutput the last output has error (why, in words), message and details: name error in the sample output as well.';
+	'n8n drops other names inside the entries of a list, unknown names at the top level, and fields whose @displayOptions are not met, without an error. An unknown option, and a name of an option or of the API of the service at a wrong level, fail when the node runs, before it sends anything. With onError: continueErrorOutput the last output has error (why, in words), message and details: name error in the sample output as well.';
 
 /**
  * What n8n's AI builder and its MCP server read about a node: when to use it, what must follow, and in its type
