@@ -1,7 +1,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import { userMessage } from '../client/chat/messages';
-import { askAssistant } from '../client/chat/sendChat';
+import { askAssistant, readJsonReply } from '../client/chat/sendChat';
 import { idText } from '../client/chat/toolCalls';
 import type { ChatCompletion } from '../client/chat/types';
 import { judge } from '../client/chat/verdict';
@@ -92,7 +92,12 @@ export async function runSuperAssistant(run: Run): Promise<INodeExecutionData[][
 	const sent = planned.flatMap((each) => ('value' in each ? [each.value] : []));
 	// A call may wait for another one of its session.
 	const calls = sent.map(({ call }) => call);
-	const opened = await settled(openPaidCalls(run.context, CALLS, calls, false));
+	const check = (reply: ChatCompletion, item: number) => {
+		const { format } = valueOf(planned[item]!);
+		readJsonReply(judge(reply, 'assistant'), format, 'assistant');
+	};
+	const kind = { ...CALLS, check };
+	const opened = await settled(openPaidCalls(run.context, kind, calls, false));
 	const work = async (item: number, sendText?: SendText) => {
 		const paid = valueOf(opened);
 		const plan = valueOf(planned[item]!);

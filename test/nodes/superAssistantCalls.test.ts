@@ -23,12 +23,21 @@ const breakOff: Script = (response) => {
 	events(response, [{ session_id: 's-1', choices: [{ index: 0, delta: { content: 'Ha' } }] }]);
 };
 
+/** A reply in one piece, which is no stream. */
+const says =
+	(message: object, finish_reason = 'stop'): Script =>
+	(response) => {
+		json(response, 200, { session_id: 's-1', choices: [{ index: 0, message, finish_reason }] });
+	};
+
 let tables: DataTables;
 /** The answers to a message, one for each request; then it is answered well. */
 let answers: Record<string, Script[]>;
 
 const server = serverForEach((response, request, index) => {
-	const script = answers[textOf(request.body)]?.shift() ?? answer;
+	const text = textOf(request.body);
+	// For JSON the node adds what to answer with.
+	const script = (answers[text] ?? answers[text.split('\n')[0]!])?.shift() ?? answer;
 	script(response, request, index);
 });
 
@@ -166,6 +175,94 @@ test.each([
 	expect(error!.message).toBe(first.error!.message);
 	expect(JSON.stringify(error)).toContain('Re: one');
 	expect(sent()).toHaveLength(2);
+});
+
+describe('a reply that is no answer is paid for:', () => {
+	const IN_JSON = { responseFormat: 'json' };
+	const AGAIN = { concurrency: 1, retries: 0, retryOutcomeUnknown: true };
+	const good = says({ content: '{"a":1}' });
+
+	test.each<[string, Script, IDataObject, string]>([
+		['nothing', says({ content: '' }), {}, 'neither an answer nor a tool call'],
+		['a refusal', says({ refusal: 'I cannot' }), {}, 'The model refused to answer'],
+		['a failure', says({ content: 'Ha' }, 'error'), {}, 'reported an error during the reply'],
+		['no JSON', says({ content: 'Ha' }), IN_JSON, 'The reply is not valid JSON'],
+	])('%s is asked for again in a retry by the option only', async (...row) => {
+		const [, script, parameters, message] = row;
+		answers = { one: [script, good] };
+		const node = drawn(parameters);
+		const first = await begin(['one'], node);
+		const second = await first.resume(RETRY);
+		for (const { error } of [first, second]) {
+			expect(error!.message).toContain(message);
+			expect(error!.description).toMatch(
+				/a Retry reads it again, and sends the call again only with the option/,
+			);
+			expect(error).toMatchObject({ context: { data: { outcome_unknown: true } } });
+			expect(error).toHaveProperty('context.data.partial.session_id', 's-1');
+		}
+		expect(sent()).toHaveLength(1);
+
+		node.parameters = drawn({ ...parameters, options: AGAIN }).parameters;
+		const third = await first.resume({ ...RETRY, id: '3' });
+		expect(third.outputs[0]![0]!.json['output']).toBe('{"a":1}');
+		expect(sent()).toHaveLength(2);
+	});
+
+	test.each([
+		[{}, ['one', 'two']],
+		[{ options: AGAIN }, ['one', 'two', 'one', 'one']],
+	])('with Retry On Fail and On Error: Continue, %j', async (parameters, expected) => {
+		answers = { one: Array.from({ length: 3 }, () => says({ content: '' })) };
+		const node = drawn(parameters);
+		Object.assign(node, { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 });
+		const { outputs } = await begin(['one', 'two'], {
+			...node,
+			onError: 'continueRegularOutput',
+		});
+		expect(outputs[0]!.map(({ json: { output } }) => output)).toStrictEqual([
+			undefined,
+			'Re: two',
+		]);
+		expect(outputs[0]![0]!.json).toMatchObject({
+			details: {
+				outcome_unknown: true,
+				partial: { choices: [{ message: { content: '' } }] },
+			},
+		});
+		expect(sent()).toStrictEqual(expected);
+	});
+
+	test.each([
+		['nothing', says({ content: '' })],
+		['what breaks off', breakOff],
+	])('neither Retry On Fail nor the model of an agent repeats %s', async (_name, script) => {
+		answers = { one: [script] };
+		const { parameters } = drawn();
+		const tool = packageNode('Tested', 'superAssistantTool', { parameters });
+		await begin(['one'], { ...tool, retryOnFail: true, maxTries: 3, waitBetweenTries: 1 });
+		expect(sent()).toStrictEqual(['one']);
+	});
+
+	test('a retry reads it by the schema that is there by then', async () => {
+		const draw = (type: string) => {
+			const jsonSchema = JSON.stringify({ properties: { a: { type } } });
+			return drawn({ responseFormat: 'schema', defineSchema: 'schema', jsonSchema });
+		};
+		answers = { one: [good], two: [good] };
+		const node = draw('string');
+		const first = await begin(['one', 'two'], node);
+		expect(first.error!.message).toContain('The reply');
+		const second = await first.resume(RETRY);
+		expect(second.error!.message).toBe(first.error!.message);
+		node.parameters = draw('number').parameters;
+		const third = await second.resume({ ...RETRY, id: '3' });
+		expect(third.outputs[0]!.map(({ json: fields }) => fields['json'])).toStrictEqual([
+			{ a: 1 },
+			{ a: 1 },
+		]);
+		expect(sent()).toHaveLength(2);
+	});
 });
 
 test('after a kill, of which n8n has saved nothing, a retry asks again', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Settled } from '../../client/concurrency';
-import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../client/errors';
+import { readResult, type Settled } from '../../client/concurrency';
+import { fromSaved, ServiceError, toSaved, type SavedError } from '../../client/errors';
 import type { Row } from '../engine/dataTable';
 import type { Place } from '../engine/rest';
 import { stateOf } from './states';
@@ -13,6 +13,8 @@ export interface CallKind<T> {
 	readonly field: string;
 	/** What a row asks for, in one line for errors. */
 	readonly describe: (row: Row) => string;
+	/** Throws a ServiceError for a result that the item with this index does not take, though it is paid for. */
+	readonly check?: (result: T, index: number) => void;
 	/** The columns of a result. Without this and the next one the call log alone keeps the calls. */
 	readonly toRow?: (result: T) => Row;
 	/** The result in a row; undefined where it has none. */
@@ -74,6 +76,29 @@ export function outcomeOf<T>(
 ): Settled<Paid<T>> {
 	return result === undefined ? { error: fromSaved(failure!) } : { value: { result, isReused } };
 }
+
+/**
+ * The outcome of a call as its item takes it. Of a result that is not taken the call keeps the result, not the error: a person
+ * may correct the form, such as a schema, by which a retry reads it again.
+ */
+export function takenBy<T>(
+	{ check }: CallKind<T>,
+	{ index, retryOutcomeUnknown: isSentAgain }: PlannedCall,
+	outcome: Settled<Paid<T>>,
+): Settled<Paid<T>> {
+	if ('error' in outcome) return outcome;
+	const checked = readResult(() => check?.(outcome.value.result, index));
+	if ('value' in checked) return outcome;
+	const { error } = checked;
+	if (!(error instanceof ServiceError)) return checked;
+	const words = { advice: [isSentAgain ? ASKS_AGAIN : READS_AGAIN, ...error.advice] } as const;
+	return { error: error.with({ outcomeUnknown: true }, words) };
+}
+
+const READS_AGAIN =
+	'The reply is paid for: a Retry reads it again, and sends the call again only with the option Retry If Outcome Is Unknown';
+const ASKS_AGAIN =
+	'The reply is paid for, and with Retry If Outcome Is Unknown a Retry sends the call again';
 
 /** A unique ID of a call, and what is compared, in one column: a table with fewer columns is written faster. */
 export function callId({

@@ -103,8 +103,8 @@ const stateOf = <T>(context: IExecuteFunctions, run: number | 'tool') =>
 /**
  * The log of this run in the node's state, which n8n keeps for *Retry On Fail* and saves with the execution.
  *
- * @param run Index of the run; `tool` for all calls of a tool whose outcome is unknown: neither Retry On Fail nor the model
- *   may send them again. Calls with a result are not in it, because a model may want the same again.
+ * @param run Index of the run; `tool` for all calls of a tool that have failed and may be paid for: neither Retry On Fail
+ *   nor the model may send them again. The others are not in it, because a model may want the same again.
  */
 export function callLog<T>(context: IExecuteFunctions, run: number | 'tool') {
 	const isTool = run === 'tool';
@@ -112,9 +112,9 @@ export function callLog<T>(context: IExecuteFunctions, run: number | 'tool') {
 	const calls = state.get() ?? state.set({});
 	return {
 		calls: (): readonly PaidCall<T>[] => Object.values(calls),
-		/** Adds or replaces a call. */
-		keep(call: PaidCall<T>): void {
-			if (!isTool || call.failure !== undefined) calls[call.call] = call;
+		/** Adds or replaces a call, which has failed if its item does not take the result. */
+		keep(call: PaidCall<T>, hasFailed = call.failure !== undefined): void {
+			if (!isTool || hasFailed) calls[call.call] = call;
 		},
 		/** Removes a call that is sent again. */
 		drop({ call }: PaidCall<T>): void {

@@ -10,6 +10,7 @@ import {
 	mainRowOf,
 	outcomeOf,
 	partsOf,
+	takenBy,
 	toKnown,
 	type AskedCall,
 	type PaidCall,
@@ -71,16 +72,18 @@ async function findNow<T>(run: CallRun<T>) {
 			continue;
 		}
 		used.add(call.call);
-		if (call.result === undefined && each.retryOutcomeUnknown) {
+		const outcome = takenBy(kind, each, outcomeOf(call, isRetry));
+		if ('error' in outcome && each.retryOutcomeUnknown) {
 			again.add(call.call);
 			sentAgain.push({ ...each.row, call: call.call, status: 'sent' });
 			log.drop(call);
 			continue;
 		}
-		known.set(index, outcomeOf(call, isRetry));
+		known.set(index, outcome);
 		// For Retry On Fail within this execution: by then the row is one of this execution.
 		const taken = callOf(call.call, run.origin?.called ?? '');
-		log.keep({ ...call, call: taken, run: each.run, item: each.item });
+		const place = { run: each.run, item: each.item };
+		log.keep({ ...call, ...place, call: taken }, 'error' in outcome);
 	}
 	if (run.origin !== undefined && (stored !== undefined || again.size > 0))
 		await takeOver(run, rows, used, again, lost).catch(run.tell);

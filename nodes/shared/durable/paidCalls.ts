@@ -9,6 +9,7 @@ import { maskError } from '../run/nodeErrors';
 import { openedRun } from '../run/run';
 import {
 	interrupted,
+	takenBy,
 	toCall,
 	toFailure,
 	type AskedCall,
@@ -189,9 +190,10 @@ export async function openPaidCalls<T extends object>(
 			throw isStopped ? error : fromSaved(failure);
 		}
 		const result = outcome.value;
-		log.keep({ ...logged, result });
+		const taken = takenBy(kind, asked, { value: { result, isReused: false } });
+		log.keep({ ...logged, result }, 'error' in taken);
 		writer?.settle(asked, { ...row, ...kind.toRow?.(result), sent_at });
-		return { result, isReused: false };
+		return valueOf(taken);
 	}
 
 	return {
