@@ -1,6 +1,7 @@
 // @seconds 10
 import { outputItems } from '../../lab/n8n/execution';
 import { chatText, streamWebhook } from '../../lab/n8n/streamChat';
+import type { ToolCall } from '../../nodes/client/chat/types';
 import { startAgentSession, type AgentSession } from './support/agentSession';
 import { drawn, node, withSubNodes } from './support/buildWorkflow';
 import {
@@ -66,12 +67,17 @@ it(
 );
 
 it(
-	'runs a tool node of n8n and a branch in one round',
+	'runs a tool node of n8n and a branch in one round, and each in a round of its own',
 	async () => {
-		agent.requestsTools(
-			call('c1', 'Calculator', { input: '6 * 7' }),
-			call('c2', 'weather', { city: 'Rome' }),
-		);
+		const rounds: Readonly<Record<number, ToolCall[]>> = {
+			0: [
+				call('c1', 'Calculator', { input: '6 * 7' }),
+				call('c2', 'weather', { city: 'Rome' }),
+			],
+			2: [call('c3', 'Calculator', { input: '2 * 3' })],
+			3: [call('c4', 'weather', { city: 'Athens' })],
+		};
+		agent.model.replyWith((messages) => rounds[results(messages).length] ?? 'Done.');
 		const drawing: Drawing = {
 			tools: ['weather'],
 			nodes: [WEATHER],
@@ -82,11 +88,12 @@ it(
 				[node('Calculator', '@n8n/n8n-nodes-langchain.toolCalculator', 1), 'ai_tool'],
 			]),
 		);
-		const sent = results(agent.model.requests[1]!.messages);
-		expect(sent.map(({ tool_call_id: id }) => id)).toStrictEqual(['c1', 'c2']);
+		const sent = results(agent.model.requests.at(-1)!.messages);
+		expect(sent.map(({ tool_call_id: id }) => id)).toStrictEqual(['c1', 'c2', 'c3', 'c4']);
 		expect(sent[0]!.content).toMatch(/42/);
 		expect(sent[1]!.content).toBe('{"degrees":4}');
-		expect(execution.data.resultData.runData['Calculator']).toHaveLength(1);
+		expect(sent[3]!.content).toBe('{"degrees":6}');
+		expect(execution.data.resultData.runData['Calculator']).toHaveLength(2);
 		expect(outputItems(execution, 'Answers')).toHaveLength(1);
 	},
 	RUN_LIMIT_MS,

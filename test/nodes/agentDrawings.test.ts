@@ -8,6 +8,14 @@ import type { INode, INodeExecutionData } from 'n8n-workflow';
 import { asks, finds, modelForDrawings, type DrawnNode, type Drawing } from '../support/drawnAgent';
 import type { StubWork } from '../support/engine';
 
+// Only a complete n8n has its SDK for AI nodes.
+jest.mock('../../nodes/shared/chat/aiNodeSdk', () => ({
+	...jest.requireActual<object>('../../nodes/shared/chat/aiNodeSdk'),
+	loadAiNodeSdk: () => ({
+		getParametersJsonSchema: ({ inputSchema }: { inputSchema: unknown }) => inputSchema,
+	}),
+}));
+
 const model = modelForDrawings();
 const like = (pattern: RegExp) => expect.stringMatching(pattern) as string;
 
@@ -529,16 +537,35 @@ const CONVERSATIONS: readonly [
 	],
 ];
 
-const variantsOf = CONVERSATIONS.flatMap(([name, drawing, answers, variants, requests]) =>
-	variants.map(
-		(variant) =>
-			[
-				`${name} ${JSON.stringify(variant)}`,
-				{ ...drawing, ...variant },
-				answers,
-				requests,
-			] as const,
-	),
+/** Nodes that n8n has run again after their tools: it then gives them another source than they had. */
+const RESUMED: typeof CONVERSATIONS = [
+	[
+		'a tool node and a branch in turn',
+		{
+			ways: BACK,
+			questions: ['Rome; calc:Oslo; Athens; calc:Paris'],
+			nodes: { weather: told },
+			toolNodes: { calc: 'Agent' },
+		},
+		[
+			'Rome; calc:Oslo; Athens; calc:Paris: {"told":"Rome"} {"degrees":4} {"told":"Athens"} {"degrees":5}',
+		],
+		BOTH_MODES,
+		5,
+	],
+];
+
+const variantsOf = [...CONVERSATIONS, ...RESUMED].flatMap(
+	([name, drawing, answers, variants, requests]) =>
+		variants.map(
+			(variant) =>
+				[
+					`${name} ${JSON.stringify(variant)}`,
+					{ ...drawing, ...variant },
+					answers,
+					requests,
+				] as const,
+		),
 );
 
 test.each(variantsOf)('%s', async (_name, drawing, answers, requests = 0) => {
@@ -707,7 +734,7 @@ test.each(['perTool', 'single'])(
 			nodes: { weather: finds, Other: { agent: '', parameters } },
 			environment: { stepOf: 'Other' },
 		});
-		// The engine of this test has no tool nodes.
+		// None are drawn here.
 		expect(failure).toMatch(/^Tools are missing/);
 		expect(model.requests).toHaveLength(2);
 	},

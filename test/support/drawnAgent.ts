@@ -6,6 +6,7 @@ import {
 	packageNode,
 	runWorkflow,
 	stubNode,
+	toolNode,
 	type EnvironmentOptions,
 	type RunOptions,
 	type RunResult,
@@ -34,6 +35,8 @@ export interface Drawing extends Partial<
 	readonly nodes?: Readonly<Record<string, DrawnNode>>;
 	/** The names of the tools; `weather` by default. */
 	readonly tools?: string;
+	/** Tool nodes, which find the weather, and the node that each is connected to. */
+	readonly toolNodes?: Readonly<Record<string, string>>;
 	/** Texts as the model of the drawing takes them. */
 	readonly questions?: readonly string[];
 	/** Settings of the agent, such as Execute Once. */
@@ -62,7 +65,7 @@ const resultsIn = (messages: readonly ChatMessage[]) =>
 
 /**
  * A model for drawings. It takes a question as a list of cities, such as `Rome, time:Oslo`: it calls a tool for each, all in
- * one round, and answers with the question and the results. To `Hello` it answers at once, for `Endless` it calls again and
+ * one round or, behind a `;`, in the next one, and answers with the question and the results. To `Hello` it answers at once, for `Endless` it calls again and
  * again, and for `Fail` the service is down.
  */
 export function modelForDrawings() {
@@ -78,12 +81,17 @@ export function modelForDrawings() {
 			json(response, 503, { error: { message: 'down' } });
 			return;
 		}
-		const cities = question.startsWith('Hello') ? [] : question.split(', ');
-		const isCalling = question === 'Endless' || found.length < cities.length;
-		const tool_calls = cities.map((each, at) => {
+		const rounds = question.startsWith('Hello') ? [] : question.split('; ');
+		let asked = 0;
+		const round = rounds
+			.map((each) => each.split(', '))
+			.find((each) => (asked += each.length) > found.length || question === 'Endless');
+		const isCalling = round !== undefined;
+		const tool_calls = round?.map((each, at) => {
 			const [city = '', name = 'weather'] = each.split(':').reverse();
 			const call = { name, arguments: JSON.stringify({ city }) };
-			return { id: `c${found.length + at}`, type: 'function', function: call };
+			// Of models with such IDs each round begins with the first one.
+			return { id: `c${at}`, type: 'function', function: call };
 		});
 		const content = [`${question}:`, ...found].join(' ');
 		json(response, 200, {
@@ -140,6 +148,7 @@ async function runDrawing(drawing: Drawing, baseUrl: string) {
 			return work(items);
 		};
 	const agent = agentOf('Agent', tools, drawing);
+	const toolNodes = Object.keys(drawing.toolNodes ?? {}).map((name) => toolNode(name, finds));
 	const mentioned = Object.entries(wires).flatMap(([from, to]) => [
 		from,
 		...to.flat().map((each) => each.split('#')[0]!),
@@ -163,8 +172,9 @@ async function runDrawing(drawing: Drawing, baseUrl: string) {
 		const type = more.type === undefined ? {} : { type: `n8n-nodes-base.${more.type}` };
 		return { ...stubNode(name, bounded(work)), ...more, ...type, position };
 	});
-	const result = await runWorkflow(drawn, wires, 'Start', {
+	const result = await runWorkflow([...drawn, ...toolNodes], wires, 'Start', {
 		credential: { baseUrl, apiKey: 'k' },
+		...(drawing.toolNodes && { tools: drawing.toolNodes }),
 		...drawing.environment,
 	});
 	return { ...result, ...seenIn(result) };

@@ -11,6 +11,8 @@ import {
 	createEmptyRunExecutionData,
 	createRunExecutionData,
 	Workflow,
+	type EngineRequest,
+	type EngineResponse,
 	type IBinaryKeyData,
 	type IConnections,
 	type ICredentialDataDecryptedObject,
@@ -38,6 +40,7 @@ const NODE = 'Tested';
 const STUB = 'test.stub';
 const MODEL_CALLER = 'test.modelCaller';
 const MEMORY = 'test.memory';
+const TOOL = 'test.tool';
 
 /** Loads a node of nodes/ at once, as an import of its class does. A bundler takes the path for a pattern. */
 function packageType(name: string): readonly [type: string, node: INodeType] {
@@ -85,6 +88,8 @@ export interface EnvironmentOptions {
 	readonly model?: { readonly name: string; readonly of: string };
 	/** A memory node, and the node that it is connected to. */
 	readonly memory?: { readonly name: string; readonly of: string };
+	/** Tool nodes, see `toolNode`, and the node that each is connected to. */
+	readonly tools?: Readonly<Record<string, string>>;
 	/** The node on which "Execute step" was clicked. */
 	readonly stepOf?: string;
 	/** The order in which the nodes of the workflow run; v1 by default. */
@@ -169,6 +174,11 @@ export function packageNode(
 /** Builds a node that runs a function; a flat list of items goes to the first output. */
 export function stubNode(name: string, work: StubWork): INode & { readonly work: StubWork } {
 	return { id: name, name, type: STUB, typeVersion: 1, position: [0, 0], parameters: {}, work };
+}
+
+/** Builds a tool node that runs a function. A stub whose parameter `tool` names it asks n8n to run it first, as AI Agent does. */
+export function toolNode(name: string, work: StubWork): INode & { readonly work: StubWork } {
+	return { ...stubNode(name, work), type: TOOL };
 }
 
 /** Builds a node that calls its connected chat model, streamed or not. */
@@ -331,7 +341,7 @@ async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunR
 		active: false,
 		nodeTypes: nodeTypes(nodes),
 		nodes: [...nodes],
-		connections: { ...connections(wires), ...subConnections(options) },
+		connections: { ...connections(wires), ...subNodeConnections(options) },
 		settings: {
 			executionOrder: options.executionOrder ?? 'v1',
 			...(options.timezone !== undefined && { timezone: options.timezone }),
@@ -397,13 +407,15 @@ function connections(wires: Wires): IConnections {
 	);
 }
 
-function subConnections({ model, memory }: EnvironmentOptions): IConnections {
-	const wires = { ai_languageModel: model, ai_memory: memory };
+function subNodeConnections({ model, memory, tools = {} }: EnvironmentOptions): IConnections {
+	const all = [
+		...(model === undefined ? [] : [[model.name, model.of, 'ai_languageModel'] as const]),
+		...(memory === undefined ? [] : [[memory.name, memory.of, 'ai_memory'] as const]),
+		...Object.entries(tools).map(([name, of]) => [name, of, 'ai_tool'] as const),
+	];
 	return Object.fromEntries(
-		Object.entries(wires).flatMap(([type, wire]) =>
-			wire ? [[wire.name, { [type]: [[{ node: wire.of, type, index: 0 }]] }]] : [],
-		),
-	) as IConnections;
+		all.map(([name, node, type]) => [name, { [type]: [[{ node, type, index: 0 }]] }]),
+	);
 }
 
 /** The items of all runs of a node, by output. */
@@ -432,6 +444,7 @@ function nodeTypes(nodes: readonly INode[]): INodeTypes {
 	const find = (name: string) => {
 		// n8n gives a node that is used as a tool a type of its own. Stubs may have the types of n8n's own nodes.
 		const isStub = name === STUB || name.startsWith('n8n-nodes-base.');
+		if (name === TOOL) return asToolNode(stubType(nodes, 'transform'));
 		const type =
 			NODE_TYPES[name.replace(/Tool$/, '')] ??
 			(isStub
@@ -465,6 +478,20 @@ function memoryType(): INodeType {
 	};
 }
 
+/** A stub as a tool node, as which n8n runs it. */
+function asToolNode(stub: INodeType): INodeType {
+	return {
+		...stub,
+		description: { ...stub.description, name: TOOL, inputs: [], outputs: ['ai_tool'] },
+		supplyData(this: ISupplyDataFunctions) {
+			const { name } = this.getNode();
+			const schema = { type: 'object', properties: { city: { type: 'string' } } };
+			const metadata = { sourceNodeName: name };
+			return Promise.resolve({ response: { name, description: name, schema, metadata } });
+		},
+	};
+}
+
 function stubType(
 	nodes: readonly (INode & { readonly work?: StubWork })[],
 	group: 'trigger' | 'transform',
@@ -484,10 +511,14 @@ function stubType(
 				{ displayName: 'Operation', name: 'operation', type: 'string', default: '' },
 				{ displayName: 'Wait', name: 'waitUserReply', type: 'boolean', default: false },
 				{ displayName: 'Options', name: 'options', type: 'json', default: {} },
+				{ displayName: 'Tool', name: 'tool', type: 'string', default: '' },
 			],
 		},
-		execute(this: IExecuteFunctions) {
-			const { name } = this.getNode();
+		execute(this: IExecuteFunctions, response?: EngineResponse) {
+			const { name, parameters } = this.getNode();
+			const tool = String(parameters['tool'] ?? '');
+			if (tool !== '' && !response?.actionResponses.length)
+				return Promise.resolve(requestOf(tool));
 			const given = nodes.find((node) => node.name === name)!.work!(this.getInputData());
 			const isOutputs = Array.isArray(given[0]) || given.length === 0;
 			return Promise.resolve(
@@ -495,6 +526,13 @@ function stubType(
 			);
 		},
 	};
+}
+
+/** The request to n8n to run a tool with nothing. */
+function requestOf(nodeName: string): EngineRequest {
+	const action = { nodeName, actionType: 'ExecutionNodeAction', type: 'ai_tool' } as const;
+	const more = { id: 'asked', input: {}, metadata: { itemIndex: 0 } };
+	return { actions: [{ ...action, ...more }], metadata: {} };
 }
 
 function additionalData(
@@ -510,6 +548,7 @@ function additionalData(
 	return {
 		hooks,
 		executionId: execution?.id ?? '1',
+		currentNodeExecutionIndex: 0,
 		...(execution?.timeLimitMs === undefined
 			? {}
 			: { executionTimeoutTimestamp: execution.timeLimitMs }),

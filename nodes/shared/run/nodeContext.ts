@@ -9,7 +9,15 @@ import type {
 import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { objectOf, withoutUndefined } from '../../client/json';
 import { nodeOf } from '../engine/context';
-import { nodeValues, runDataOf, sourceOf } from '../engine/runs';
+import {
+	keyOf,
+	nodeValues,
+	runDataOf,
+	sourceOf,
+	sourcesOf,
+	toRefs,
+	type RunRef,
+} from '../engine/runs';
 import { workflowOf } from '../engine/workflow';
 
 /** Type name of the credential that all nodes share. */
@@ -60,18 +68,22 @@ export function isToolOutput({
 
 /** Whether the items of this run come from a tool call of Agent with Tools, whose model reads what goes back. */
 export function isToolCall(context: IExecuteFunctions): boolean {
-	const runData = runDataOf(context) ?? {};
+	const runs = runDataOf(context) ?? {};
 	const { nodes } = workflowOf(context);
 	const own = nodeOf(context).name;
-	for (let from = sourceOf(context); from;) {
-		const { previousNode: name, previousNodeOutput = 0, previousNodeRun = 0 } = from;
+	// A source that is wrong may lead in a circle.
+	const seen = new Set<string>();
+	let [from] = toRefs(sourceOf(context));
+	while (from && !seen.has(keyOf(from))) {
+		const { node: name, output }: RunRef = from;
 		const node = nodes[name];
 		if (name !== own && node?.type.endsWith('.functionCallingAgent') === true)
 			return (
-				isToolOutput(node)(previousNodeOutput) &&
+				isToolOutput(node)(output) &&
 				context.getChildNodes(own).some((each) => each.name === name)
 			);
-		from = runData[name]?.[previousNodeRun]?.source[0] ?? null;
+		seen.add(keyOf(from));
+		[from] = sourcesOf(runs, from);
 	}
 	return false;
 }
