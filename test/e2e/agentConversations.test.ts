@@ -100,6 +100,48 @@ it(
 );
 
 it(
+	"takes what n8n's AI Agent with a tool returns in a branch for the results of the calls",
+	async () => {
+		const rounds: Readonly<Record<number, ToolCall[]>> = {
+			0: [call('c1', 'weather', { city: 'Rome' })],
+			1: [call('c2', 'weather', { city: 'Oslo' }), call('c3', 'weather', { city: 'Athens' })],
+		};
+		agent.model.replyWith((messages) => {
+			const said = messages.findLast(({ role }) => role === 'user')?.content;
+			const question = JSON.stringify(said);
+			const found = results(messages);
+			const [city] = /(?<=Find )\w+/.exec(question) ?? [];
+			if (city === undefined)
+				return rounds[found.length] ?? found.map(({ content }) => content).join();
+			return found.length > 0 ? city : [call(city, 'Calculator', { input: '6 * 7' })];
+		});
+		const ai = node('weather', '@n8n/n8n-nodes-langchain.agent', 3.1, {
+			parameters: { promptType: 'define', text: '=Find {{ $json.city }}' },
+		});
+		const chatModel = node('Chat Model', 'n8n-nodes-agent-video.agentVideoChatModel', 1, {
+			credential: 'Model',
+		});
+		const drawing: Drawing = {
+			tools: ['weather'],
+			nodes: [ai],
+			wires: { weather: [['Agent']] },
+			parameters: { options: { runCalls: 'allAtOnce' } },
+		};
+		const execution = await agent.runWorkflow(
+			withSubNodes(draw('AI Agent in a branch', drawing), 'weather', [
+				[chatModel, 'ai_languageModel'],
+				[node('Calculator', '@n8n/n8n-nodes-langchain.toolCalculator', 1), 'ai_tool'],
+			]),
+		);
+		expect(outputItems(execution, 'Answers').map(({ json }) => json['output'])).toStrictEqual([
+			'{"output":"Rome"},{"output":"Oslo"},{"output":"Athens"}',
+		]);
+		expect(execution.data.resultData.runData['Calculator']).toHaveLength(3);
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
 	'streams the tool calls and the answer to a chat, with a begin and an end event per round',
 	async () => {
 		agent.requestsTools(call('c1', 'weather', { city: 'Rome' }));

@@ -537,6 +537,22 @@ const CONVERSATIONS: readonly [
 	],
 ];
 
+/** As n8n's AI Agent does, it asks n8n to run a tool, and then goes on. */
+const aiAgent = (work: StubWork = told) => ({ parameters: { tool: 'inner' }, work });
+
+/** Loop Over Items, which links an item to where it had it from. */
+function batches(): StubWork {
+	let left: INodeExecutionData[] | undefined;
+	return (items) => {
+		left ??= items.map(({ json }, item) => ({
+			json,
+			pairedItem: { item, sourceOverwrite: { previousNode: 'Questions' } },
+		}));
+		const next = left.shift();
+		return next === undefined ? [items, []] : [[], [next]];
+	};
+}
+
 /** Nodes that n8n has run again after their tools: it then gives them another source than they had. */
 const RESUMED: typeof CONVERSATIONS = [
 	[
@@ -552,6 +568,78 @@ const RESUMED: typeof CONVERSATIONS = [
 		],
 		BOTH_MODES,
 		5,
+	],
+	[
+		'an AI Agent with a tool that is a branch by itself, in several rounds',
+		{
+			ways: 'weather > Agent; time > Agent',
+			tools: 'time weather',
+			questions: ['Rome; time:Bonn; Oslo; Athens'],
+			nodes: { weather: aiAgent(), time: finds },
+			toolNodes: { inner: 'weather' },
+		},
+		[
+			'Rome; time:Bonn; Oslo; Athens: {"told":"Rome"} {"degrees":4} {"told":"Oslo"} {"told":"Athens"}',
+		],
+		BOTH_MODES,
+		5,
+	],
+	[
+		'an AI Agent with a tool behind two outputs, with several calls in a round',
+		{
+			ways: 'Agent > Answers; Agent:2 > Ai; Agent:3 > Ai > Agent',
+			tools: 'weather time',
+			questions: ['Rome, time:Oslo, Athens', 'time:Bonn'],
+			nodes: { Ai: aiAgent() },
+			toolNodes: { inner: 'Ai' },
+		},
+		[
+			'Rome, time:Oslo, Athens: {"told":"Rome"} {"told":"Oslo"} {"told":"Athens"}',
+			'time:Bonn: {"told":"Bonn"}',
+		],
+		BOTH_MODES,
+	],
+	[
+		'an AI Agent with a tool behind an IF',
+		{
+			ways: 'weather > Ai > Agent; weather:1 > Other > Agent',
+			questions: ['Oslo; Rome, Athens; Bonn', 'Rome'],
+			nodes: {
+				weather: sides(({ json }) => json['city'] === 'Rome'),
+				Ai: aiAgent(),
+				Other: finds,
+			},
+			toolNodes: { inner: 'Ai' },
+		},
+		[
+			'Oslo; Rome, Athens; Bonn: {"degrees":4} {"told":"Rome"} {"degrees":6} {"degrees":4}',
+			'Rome: {"told":"Rome"}',
+		],
+		BOTH_MODES,
+		6,
+	],
+	[
+		'another agent with a tool node as a branch',
+		{
+			ways: 'ask > Told > Agent',
+			tools: 'ask',
+			questions: ['ask:Rome, ask:Oslo; ask:Bonn', 'ask:Athens'],
+			nodes: {
+				ask: other('', '=calc:{{ $json.city }}'),
+				Told: (items) =>
+					items.map(({ json }, item) => ({
+						json: { told: json['output']! },
+						pairedItem: { item },
+					})),
+			},
+			toolNodes: { calc: 'ask' },
+		},
+		[
+			'ask:Rome, ask:Oslo; ask:Bonn: {"told":"calc:Rome: {\\"degrees\\":4}"} {"told":"calc:Oslo: {\\"degrees\\":4}"} {"told":"calc:Bonn: {\\"degrees\\":4}"}',
+			'ask:Athens: {"told":"calc:Athens: {\\"degrees\\":6}"}',
+		],
+		BOTH_MODES,
+		13,
 	],
 ];
 
@@ -953,6 +1041,20 @@ describe('an outcome that leads back is a question', () => {
 			'Answers',
 			16,
 		],
+		[
+			'through Loop Over Items, behind an AI Agent with a tool',
+			{
+				ways: 'Questions > Loop > Done; Loop:1 > Ai > Agent > Loop',
+				questions: Array.from({ length: 14 }, () => 'Hello'),
+				nodes: {
+					Ai: aiAgent((items) => items),
+					Loop: { ...loop(), work: batches() },
+				},
+				toolNodes: { inner: 'Ai' },
+			},
+			'Done',
+			14,
+		],
 	])('and ends by itself %s', async (_name, drawing, at, requests, isDown = () => false) => {
 		model.failsIf((_question, request) => isDown(request));
 		const seen = await model.run({ ...fixed, ...drawing });
@@ -1010,6 +1112,36 @@ describe('a Retry of a branch that has failed goes on there, and calls no tool a
 	});
 });
 
+test.each(BOTH_MODES)(
+	'a Retry finds where the runs were from that n8n has run again after their tools: %j',
+	async (variant) => {
+		let isBroken = true;
+		const first = await model.run({
+			ways: 'Agent > Answers; Agent:2 > Ai; Agent:3 > Ai > Then > Agent',
+			tools: 'weather time',
+			questions: ['Rome, time:Oslo; Lima; Paris, time:Bonn', 'time:Bern'],
+			nodes: {
+				Ai: aiAgent(),
+				Then: (items) => {
+					if (isBroken && items.some(({ json }) => json['told'] === 'Bonn'))
+						throw new Error('Broken');
+					return sides(() => true)(items);
+				},
+			},
+			toolNodes: { inner: 'Ai' },
+			...variant,
+		});
+		expect(first.failure).toMatch(/^Broken/);
+		isBroken = false;
+		const { failure, answers } = model.seen(await first.resume(RETRY));
+		const [told] = answers;
+		expect([failure, told]).toStrictEqual([
+			'',
+			'Rome, time:Oslo; Lima; Paris, time:Bonn: {"told":"Rome"} {"told":"Oslo"} {"told":"Lima"} {"told":"Paris"} {"told":"Bonn"}',
+		]);
+	},
+);
+
 describe('a Retry with the currently saved workflow', () => {
 	const corrected = (parameters: object) => (node: INode) =>
 		node.name === 'Agent'
@@ -1039,6 +1171,26 @@ describe('a Retry with the currently saved workflow', () => {
 		]);
 		const sent = model.bodies.slice(2).map((body) => [body['model'], body['temperature']]);
 		expect(sent).toStrictEqual([0, 1, 2].map(() => ['m2', 0.5]));
+	});
+
+	test('takes it in a later run of the node, too, behind a tool node', async () => {
+		model.failsIf((_question, request) => request === 5);
+		const first = await model.run({
+			ways: `${TWO_SOURCES}; ${BACK}`,
+			nodes: { Second: asks('calc:Rome', 'calc:Oslo'), weather: finds },
+			toolNodes: { calc: 'Agent' },
+			parameters: { options: { retries: 0, concurrency: 1 } },
+		});
+		expect(first.failure).toMatch(/unavailable/);
+		model.failsIf(() => false);
+		const change = corrected({ options: { temperature: 0.5, concurrency: 1 } });
+		const { failure, answers } = model.seen(await first.resume(RETRY, change));
+		expect([failure, answers.slice(1)]).toStrictEqual([
+			'',
+			['calc:Rome: {"degrees":4}', 'calc:Oslo: {"degrees":4}'],
+		]);
+		const sent = model.bodies.slice(6).map((body) => body['temperature']);
+		expect(sent).toStrictEqual([0.5]);
 	});
 
 	test.each<[string, correct: (node: INode) => INode, failure?: RegExp]>([

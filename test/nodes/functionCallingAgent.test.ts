@@ -9,6 +9,7 @@ import {
 	packageNode,
 	runWorkflow,
 	stubNode,
+	toolNode,
 	type RunOptions,
 	type StubWork,
 	type Wires,
@@ -956,9 +957,13 @@ test.each([
 	expect(execution.data.resultData.error?.message).toBe(failure);
 });
 
-test.each(['chatCompletion', 'functionCallingAgent'])(
-	'a chat does not show what %s in a tool branch tells the model',
-	async (type) => {
+test.each([
+	['chatCompletion', ''],
+	['functionCallingAgent', ''],
+	['chatCompletion', 'Calculator'],
+])(
+	'a chat does not show what %s in a tool branch tells the model, behind a node with the tool "%s"',
+	async (type, its) => {
 		model = (messages) => {
 			if (messages[0]!.content === 'Rome') return 'Mild';
 			return isFirstRound(messages)
@@ -969,12 +974,18 @@ test.each(['chatCompletion', 'functionCallingAgent'])(
 		const { chunks } = await runWorkflow(
 			[
 				packageNode(AGENT, 'functionCallingAgent', { parameters: { prompt: 'x', tools } }),
+				{ ...stubNode('Before', (items) => items), parameters: { tool: its } },
 				packageNode('weather', type, { parameters: { prompt: '={{ $json.city }}' } }),
 				stubNode('Answers', (items) => items),
+				toolNode('Calculator', (items) => items),
 			],
-			{ [AGENT]: [['Answers'], [], ['weather']], weather: [[AGENT]] },
+			{ [AGENT]: [['Answers'], [], ['Before']], Before: [['weather']], weather: [[AGENT]] },
 			AGENT,
-			{ credential: { baseUrl: server.url, apiKey: 'k' }, streaming: true },
+			{
+				credential: { baseUrl: server.url, apiKey: 'k' },
+				streaming: true,
+				tools: { Calculator: 'Before' },
+			},
 		);
 		expect(requests()).toHaveLength(3);
 		const text = chunks.map(({ content = '' }) => content).join('');

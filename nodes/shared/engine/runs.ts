@@ -6,10 +6,11 @@ import type {
 	ISupplyDataFunctions,
 	ITaskData,
 	ITaskDataConnections,
+	ITaskMetadata,
 } from 'n8n-workflow';
 
 import { internalsOf, missing, nodeOf } from './context';
-import { workflowOf } from './workflow';
+import { workflowOf, type Wire } from './workflow';
 
 /**
  * The runs of all nodes so far.
@@ -224,6 +225,66 @@ export function toRefs(source: ISourceData | null): RunRef[] {
 	if (source === null) return [];
 	const { previousNode: node, previousNodeOutput = 0, previousNodeRun = 0 } = source;
 	return [{ node, run: previousNodeRun, output: previousNodeOutput }];
+}
+
+/** How many runs of a node have been looked at for wrong sources, by the list of its runs. */
+const restored = new WeakMap<readonly ITaskData[], number>();
+
+/**
+ * Restores the sources of runs that n8n has resumed, as it does when the tools of their node have run: of such a source only the
+ * node is right. n8n replaces its output with the first one, and its run with that of the node that is resumed. Also n8n's item
+ * linking follows the sources. In the order v1 a node runs with what has reached it last: from the last run of the other node,
+ * and there from the last output.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/requests-response.js (handleRequest), workflow-execute.js (nodesToAdd)
+ * Without it: Agent with Tools takes for a question what an AI Agent with tools returns for a call.
+ */
+export function restoreSources(context: Partial<IExecuteFunctions>): void {
+	const data = context.getExecuteData?.();
+	const { isLegacyOrder, wires } = workflowOf(context);
+	const runs = runDataOf(context) ?? {};
+	const { source, metadata } = data ?? {};
+	const late = { startTime: Infinity, executionIndex: Infinity };
+	const current = { source: source?.['main'] ?? [], metadata, ...late };
+	const own = data?.node.name;
+	for (const name of isLegacyOrder ? [] : new Set([...Object.keys(runs), own ?? ''])) {
+		const ran = runs[name] ?? [];
+		const first = restored.get(ran) ?? 0;
+		restored.set(ran, ran.length);
+		const all = name === own ? [...ran, current] : ran;
+		if (!all.slice(first).some(wasResumed)) continue;
+		const ways = wires().filter(({ to }) => to === name);
+		const used = new Set<string>();
+		for (const [index, task] of all.entries()) {
+			const [from = null] = task.source;
+			if (from !== null && index >= first && wasResumed(task))
+				Object.assign(from, lastSource(runs, ways, task, used));
+			for (const ref of toRefs(from)) used.add(keyOf(ref));
+		}
+	}
+}
+
+const wasResumed = ({ metadata }: { readonly metadata?: ITaskMetadata | undefined }) =>
+	metadata?.nodeWasResumed === true;
+
+/** The output of the last run of another node before a task that has items for the node of the task, and is not used yet. */
+function lastSource(
+	runs: IRunData,
+	ways: readonly Wire[],
+	task: Pick<ITaskData, 'source' | 'startTime' | 'executionIndex'>,
+	used: ReadonlySet<string>,
+): Partial<ISourceData> | undefined {
+	const node = task.source[0]!.previousNode;
+	const outputs = ways.filter(({ from }) => from === node);
+	// In a Retry n8n counts the runs from 0 again.
+	const isBefore = ({ startTime, executionIndex }: ITaskData) =>
+		startTime < task.startTime ||
+		(startTime === task.startTime && executionIndex < task.executionIndex);
+	const refs = (runs[node] ?? []).flatMap((ran, run) =>
+		isBefore(ran) ? outputs.map(({ output }) => ({ node, run, output })) : [],
+	);
+	const last = refs.findLast((ref) => itemsAt(runs, ref)?.length && !used.has(keyOf(ref)));
+	return last && { previousNodeOutput: last.output, previousNodeRun: last.run };
 }
 
 /** Names the output of a run. */

@@ -14,7 +14,7 @@ import {
 import { settled, valueOf } from '../../client/concurrency';
 import { n8nClock } from '../engine/context';
 import { onTable, type Step, type TableSchema } from '../engine/dataTable';
-import { isToolRun, isTriedAgain, runDataOf, runsOf } from '../engine/runs';
+import { isToolRun, isTriedAgain, restoreSources, runDataOf, runsOf } from '../engine/runs';
 import { workflowOf } from '../engine/workflow';
 import { n8nHttp, readNode, serviceOf, type Reading } from './host';
 import {
@@ -106,6 +106,7 @@ export function setRun(context: NodeContext, run: Run): void {
 export async function openRun(given: NodeContext, known?: Reading) {
 	// n8n's type of a sub-node lacks what its context has.
 	const context = given as IExecuteFunctions;
+	restoreSources(context);
 	const { reader, isAwaited, isDrawn } = readerOf(context);
 	const { isStreaming } = context as Partial<IExecuteFunctions>;
 	const isStreamed = isStreaming?.call(context) === true;

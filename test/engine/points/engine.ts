@@ -1,4 +1,10 @@
-import type { IExecuteData, INodeExecutionData, ITaskMetadata } from 'n8n-workflow';
+import type {
+	EngineRequest,
+	IDataObject,
+	IExecuteData,
+	INodeExecutionData,
+	ITaskMetadata,
+} from 'n8n-workflow';
 
 import type { Context, InstalledN8n, Work } from '../installedN8n';
 import type { Point } from '../point';
@@ -91,6 +97,19 @@ async function outputNothing(n8n: InstalledN8n) {
 
 /** A failure as the nodes output it. */
 const THIRD = { error: 'third', message: 'why', details: {} };
+
+/** The request to n8n to run the tool. */
+function askTool(input: IDataObject): EngineRequest {
+	const action = {
+		actionType: 'ExecutionNodeAction',
+		nodeName: 'Tool',
+		type: 'ai_tool',
+	} as const;
+	return {
+		actions: [{ ...action, id: 'call-1', input, metadata: { itemIndex: 0 } }],
+		metadata: {},
+	};
+}
 
 /** The points of n8n's engine, asserted by tiny workflows. */
 export const ENGINE_POINTS: readonly Point[] = [
@@ -267,12 +286,7 @@ export const ENGINE_POINTS: readonly Point[] = [
 							]),
 						]);
 						if (seen.length > 1) return [[]];
-						const action = {
-							...({ actionType: 'ExecutionNodeAction', nodeName: 'Tool' } as const),
-							...({ type: 'ai_tool', id: 'call-1', input: { day: 2 } } as const),
-							metadata: { itemIndex: 0 },
-						};
-						return { actions: [action], metadata: {} };
+						return askTool({ day: 2 });
 					},
 					Tool: (context) => [[item({ got: context.getInputData()[0]!.json })]],
 				},
@@ -315,12 +329,7 @@ export const ENGINE_POINTS: readonly Point[] = [
 					Agent: () => {
 						if (isResumed) return [[]];
 						isResumed = true;
-						const action = {
-							...({ actionType: 'ExecutionNodeAction', nodeName: 'Tool' } as const),
-							...({ type: 'ai_tool', id: 'call-1', input: { day: 2 } } as const),
-							metadata: { itemIndex: 0 },
-						};
-						return { actions: [action], metadata: {} };
+						return askTool({ day: 2 });
 					},
 					Tool: ({ runExecutionData, runIndex }) => {
 						const run = runExecutionData.resultData.runData['Tool']?.[runIndex];
@@ -567,5 +576,58 @@ export const ENGINE_POINTS: readonly Point[] = [
 		},
 		lost: [undefined, undefined],
 		engine2: { instead: [undefined, undefined] },
+	},
+	{
+		n: 38,
+		name: 'a node runs with the last output first; the source of a run that is resumed after its tools is wrong, and what is written there is kept',
+		usedBy: ['restoreSources'],
+		observe: async (n8n) => {
+			const seen: unknown[] = [];
+			const { data } = await n8n.run({
+				nodes: {
+					Branches: () => [[item()], [item()]],
+					Agent: (context) => {
+						const { source, metadata } = context.getExecuteData();
+						const from = source!['main']![0]!;
+						const isResumed = metadata?.nodeWasResumed === true;
+						seen.push([from.previousNodeOutput, from.previousNodeRun, isResumed]);
+						if (isResumed) {
+							from.previousNodeOutput = 7;
+							return [[item()]];
+						}
+						return askTool({});
+					},
+					Tool: pass,
+				},
+				wires: { Branches: [['Agent'], ['Agent']] },
+				hasTool: true,
+			});
+			const ran = data.resultData.runData['Agent'] ?? [];
+			const kept = ran.map(({ source }) => source[0]?.previousNodeOutput);
+			return [seen, kept, ran.map(({ metadata }) => metadata?.nodeWasResumed)];
+		},
+		expected: [
+			[
+				[1, 0, false],
+				[0, 0, true],
+				[0, 0, false],
+				[0, 1, true],
+			],
+			[7, 7],
+			[true, true],
+		],
+		without: {
+			context: (context) => ({ getExecuteData: () => copy(context.getExecuteData()) }),
+		},
+		lost: [
+			[
+				[1, 0, false],
+				[0, 0, true],
+				[0, 0, false],
+				[0, 1, true],
+			],
+			[0, 0],
+			[true, true],
+		],
 	},
 ];
