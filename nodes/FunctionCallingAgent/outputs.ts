@@ -88,9 +88,12 @@ function ownFields({ json, tools }: ConversationSlot, name: string): JsonObject 
 	return { ...fields, ...('query' in fields && { query }) };
 }
 
-/** ID of a call among the actions of an engine request. */
+/**
+ * ID of a call among the actions of all engine requests: in a Retry n8n gives the results of an earlier round again, in which
+ * a model may have used the same ID.
+ */
 export function actionId({ slot, record }: Call): string {
-	return `${slot.number}:${record.id}`;
+	return `${slot.number}:${record.round}:${record.id}`;
 }
 
 /**

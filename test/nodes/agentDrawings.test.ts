@@ -1173,11 +1173,11 @@ describe('a Retry with the currently saved workflow', () => {
 		expect(sent).toStrictEqual([0, 1, 2].map(() => ['m2', 0.5]));
 	});
 
-	test('takes it in a later run of the node, too, behind a tool node', async () => {
+	test('takes it in a later run of the node, too, and what a tool node has returned for its own round', async () => {
 		model.failsIf((_question, request) => request === 5);
 		const first = await model.run({
 			ways: `${TWO_SOURCES}; ${BACK}`,
-			nodes: { Second: asks('calc:Rome', 'calc:Oslo'), weather: finds },
+			nodes: { Second: asks('calc:Rome; calc:Athens', 'calc:Oslo'), weather: finds },
 			toolNodes: { calc: 'Agent' },
 			parameters: { options: { retries: 0, concurrency: 1 } },
 		});
@@ -1187,10 +1187,10 @@ describe('a Retry with the currently saved workflow', () => {
 		const { failure, answers } = model.seen(await first.resume(RETRY, change));
 		expect([failure, answers.slice(1)]).toStrictEqual([
 			'',
-			['calc:Rome: {"degrees":4}', 'calc:Oslo: {"degrees":4}'],
+			['calc:Rome; calc:Athens: {"degrees":4} {"degrees":6}', 'calc:Oslo: {"degrees":4}'],
 		]);
 		const sent = model.bodies.slice(6).map((body) => body['temperature']);
-		expect(sent).toStrictEqual([0.5]);
+		expect(sent).toStrictEqual([0.5, 0.5]);
 	});
 
 	test.each<[string, correct: (node: INode) => INode, failure?: RegExp]>([
