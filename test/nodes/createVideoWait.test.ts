@@ -30,6 +30,8 @@ let tables: DataTables;
 let answers: Record<string, ((response: ServerResponse) => void)[]>;
 /** Called for each request that arrives, before it is answered. */
 let onRequest: (path: string, name: string) => void;
+/** Whether each video fails that is polled. */
+let failsAll: boolean;
 
 const nameOf = (path: string, body: unknown) => {
 	const { prompt, task_id } = (body ?? {}) as { prompt?: string; task_id?: string };
@@ -42,7 +44,7 @@ const server = serverForEach((response, { path, body }) => {
 	const answer = answers[`${path.startsWith(FILE) ? FILE : path} ${name}`]?.shift();
 	if (answer !== undefined) answer(response);
 	else if (path === CREATE) sendJson({ ...created(name), created_at: 1 })(response);
-	else if (path === POLL) sendJson(completed(name))(response);
+	else if (path === POLL) sendJson(failsAll ? MODERATED : completed(name))(response);
 	else {
 		response.writeHead(200, { 'content-type': 'video/mp4' });
 		response.end(sampleFile('video/mp4'));
@@ -53,6 +55,7 @@ beforeEach(() => {
 	tables = dataTables();
 	answers = {};
 	onRequest = () => undefined;
+	failsAll = false;
 });
 
 const sendJson =
@@ -468,6 +471,72 @@ describe('a video is never paid for twice', () => {
 			'task-a',
 			'task-b',
 		]);
+	});
+
+	describe.each([
+		['one item', ['a']],
+		['two items with one key', ['a', 'a']],
+		['items with one key and other prompts', ['a 1', 'a 2']],
+		['a prompt with the time', ['a {{ $now }}']],
+	])('a failed video of a key: %s', (_name, prompts) => {
+		const parameters = {
+			...parametersOf({ idempotencyKey: 'a', useExistingVideo: true }),
+			prompt: `=${prompts[0]!.includes('$') ? prompts[0]! : '{{ $json.prompt }}'}`,
+		};
+		const runAs = async (id: string, token: string, more: Partial<RunOptions> = {}) =>
+			await withFakeTimers(
+				async () =>
+					await run(prompts, {
+						parameters,
+						execution: { id, token, isRetry: token === 'token-1' && id !== '11' },
+						...more,
+					}),
+			);
+
+		test.each([
+			['this execution', false],
+			['another execution', true],
+		])('created by %s, it is not created again by a retry', async (_by, isOfOther) => {
+			if (isOfOther) await runAs('9', 'token-9');
+			tables.edit(() => true, { status: 'open', finished_at: null });
+			server.requests.length = 0;
+			failsAll = true;
+			const failed = await runAs('11', 'token-1', { retryOnFail: true });
+			expect(failed.error!.message).toMatch(/moderation.*costs nothing/);
+			const again = await failed.resume({ id: '12', token: 'token-1', isRetry: true });
+			expect(again.error!.message).toMatch(/moderation.*costs nothing/);
+			// Of a killed execution the rows alone are left.
+			if (!isOfOther) await runAs('13', 'token-1');
+			expect(requested(CREATE)).toHaveLength(isOfOther ? 0 : 1);
+			expect(tables.rows).toMatchObject([{ status: 'failed' }]);
+			// The next execution has another one.
+			failsAll = false;
+			await runAs('14', 'token-14');
+			expect(requested(CREATE)).toHaveLength(isOfOther ? 1 : 2);
+		});
+	});
+
+	test('a failed video of another execution is not created again by the run of what is left', async () => {
+		const parameters = parametersOf({ idempotencyKey: '={{ $json.prompt }}' });
+		const execution = { id: '9', token: 'token-9' };
+		await run(['a'], { parameters: { ...parameters, waitUntilFinished: false }, execution });
+		answers[`${POLL} task-a`] = [sendJson(MODERATED), sendJson(MODERATED)];
+		const failed = await run(['a', 'b'], { parameters });
+		expect(idsOf(allItems(failed, 'Tested')[0])).toStrictEqual(['task-b']);
+		const again = await failed.resume(retry.execution);
+		expect(again.error!.message).toMatch(/moderation/);
+		expect(requested(CREATE)).toStrictEqual(['a', 'b']);
+	});
+
+	test('two items with one key whose outcome is unknown: Retry On Fail waits for nobody', async () => {
+		answers[`${CREATE} a`] = [(response) => response.destroy()];
+		const parameters = parametersOf({ idempotencyKey: 'a' });
+		const begun = performance.now();
+		const { error } = await run(['a', 'a'], { parameters, retryOnFail: true });
+		expect(performance.now() - begun).toBeLessThan(10_000);
+		expect(error!.message).toMatch(/may have been created.*Retry does not send again/);
+		expect(error!.message).not.toContain('in use');
+		expect(requested(CREATE)).toStrictEqual(['a']);
 	});
 
 	/** Runs an execution that is killed when a request arrives: nothing of it is left but its rows. */

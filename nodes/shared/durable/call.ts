@@ -55,6 +55,8 @@ export interface PaidCall<T = unknown> {
 	readonly failure?: SavedError;
 	/** Whether it has, or had, a row. */
 	readonly isStored?: boolean;
+	/** Whether another run has made it, and an item got its video: by the key, or from another retry. */
+	readonly isOfOther?: boolean;
 }
 
 /** A planned call of a run. Its row has all columns. */

@@ -59,7 +59,7 @@ export async function claimKeys<T>(
 	earlier: ReadonlyMap<unknown, boolean>,
 	tokens: Set<string>,
 ): Promise<ReadonlyMap<AskedCall, Claim>> {
-	const { kind, clock, account, known, origin, onLedger, isRetry } = run;
+	const { kind, clock, account, known, log, origin, onLedger, isRetry } = run;
 	const leaders = new Map<string, AskedCall>();
 	for (const each of calls)
 		if (each.lock !== '' && !leaders.has(each.lock)) leaders.set(each.lock, each);
@@ -172,10 +172,11 @@ export async function claimKeys<T>(
 		const row = made && mainRowOf(made.value);
 		if (row && !isOwn(row, account)) return { error: keyOfOther(row) };
 		const first = made ? toKnown(kind, made.value) : leader;
-		// A row that a person has added has no hash.
-		if (!each.useExisting && first.hash !== '' && first.hash !== each.hash)
-			return { error: keyConflict(each, first) };
-		return made && outcomeOf(first, true);
+		const error = keyConflict(each, first);
+		if (error || !made) return error && { error };
+		// For the next try: by then the video may have failed, which frees the key.
+		log.keep({ ...first, isOfOther: true });
+		return outcomeOf(first, true);
 	}
 
 	const ended = await settled(claimParts());

@@ -17,7 +17,7 @@ import {
 } from './call';
 import type { CallRun } from './callRun';
 import { isClaim, removals, rowName } from './claimKeys';
-import { otherItem, unreadable } from './errors';
+import { keyConflict, otherItem, unreadable } from './errors';
 import { match } from './identity';
 import { stateOf } from './states';
 import { taskIdOf, trimTaskIds } from './taskTable';
@@ -48,7 +48,8 @@ async function findNow<T>(run: CallRun<T>) {
 	const { kind, asked, known, log, isRetry, recognition } = run;
 	const stored = isRetry ? await readRows(run) : undefined;
 	const rows = stored ?? [];
-	const logged = new Set<unknown>(log.calls().map(({ call }) => call));
+	const ownCalls = log.calls().filter(isOwnCall);
+	const logged = new Set<unknown>(ownCalls.map(({ call }) => call));
 	const isKnown = (row: Row) => isRepeated(run, row) || logged.has(row['call']);
 	// What another retry has under way `claimKeys` waits for.
 	const judged = [...byCall(rows).values()].flatMap((of) => {
@@ -57,33 +58,41 @@ async function findNow<T>(run: CallRun<T>) {
 	});
 	const made = [...byCall(judged.filter(isKnown)).values()].filter(isMade);
 	const calls = knownCalls(run, made, stored !== undefined);
-	const { found, inPlace } = match(asked, calls, recognition);
+	const { found, inPlace } = match(asked, calls.filter(isOwnCall), recognition);
 	const lost = stored ? lostRows(run, stored, found) : [];
 	const used = new Set<unknown>(lost.map(({ call }) => call));
 	const again = new Set<unknown>();
 	const sentAgain: Row[] = [];
-	for (const each of asked) {
-		const { index } = each;
-		const call = found.get(each);
-		const other = inPlace.get(each);
-		if (call === undefined) {
-			// A key of its own says which video it is.
-			if (other?.key === '') known.set(index, { error: otherItem(kind, each, other) });
-			continue;
-		}
+
+	/** Takes a call. For Retry On Fail within this execution it is logged: by then the row is one of this execution. */
+	function take(call: PaidCall<T>, { run: index, item }: PaidCall, hasFailed?: boolean): void {
 		used.add(call.call);
+		const taken = callOf(call.call, run.origin?.called ?? '');
+		log.keep({ ...call, call: taken, run: index, item }, hasFailed);
+	}
+
+	for (const [each, call] of found) {
 		const outcome = takenBy(kind, each, outcomeOf(call, isRetry));
 		if ('error' in outcome && each.retryOutcomeUnknown) {
+			used.add(call.call);
 			again.add(call.call);
 			sentAgain.push({ ...each.row, call: call.call, status: 'sent' });
 			log.drop(call);
 			continue;
 		}
-		known.set(index, outcome);
-		// For Retry On Fail within this execution: by then the row is one of this execution.
-		const taken = callOf(call.call, run.origin?.called ?? '');
-		const place = { run: each.run, item: each.item };
-		log.keep({ ...call, ...place, call: taken }, 'error' in outcome);
+		known.set(each.index, outcome);
+		take(call, each, 'error' in outcome);
+	}
+	for (const each of asked.filter((one) => !found.has(one))) {
+		const { index, key } = each;
+		// A failed video frees its key, but not for the items that have got it.
+		const call = calls.findLast((made) => key !== '' && made.key === key);
+		const other = inPlace.get(each);
+		if (call !== undefined && !again.has(call.call)) {
+			const error = keyConflict(each, call);
+			known.set(index, error ? { error } : outcomeOf(call, true));
+			if (!error && isOwnCall(call) && !used.has(call.call)) take(call, call);
+		} else if (other?.key === '') known.set(index, { error: otherItem(kind, each, other) });
 	}
 	if (run.origin !== undefined && (stored !== undefined || again.size > 0))
 		await takeOver(run, rows, used, again, lost).catch(run.tell);
@@ -96,6 +105,9 @@ async function findNow<T>(run: CallRun<T>) {
 		sentAgain,
 	};
 }
+
+/** Whether the items of this run have made a call. */
+const isOwnCall = ({ isOfOther = false }: PaidCall) => !isOfOther;
 
 /** The calls of earlier tries, as the table and the log show them. */
 function knownCalls<T>(
@@ -126,7 +138,8 @@ function lostRows<T>(
 	const ofCall = byCall(rows);
 	const owners = new Map([...found].map(([{ row }, { call }]) => [call, row]));
 	const [token, sent_at] = [randomUUID(), new Date(Date.now()).toISOString()];
-	return log.calls().flatMap(({ call, result }): Row[] => {
+	const own = log.calls().filter(isOwnCall);
+	return own.flatMap(({ call, result }): Row[] => {
 		const stored = ofCall.get(call) ?? [];
 		const row = owners.get(call) ?? stored[0];
 		if (result === undefined || row === undefined || stored.some(taskIdOf)) return [];

@@ -1,7 +1,7 @@
 import { InputError, isCanceled, ServiceError } from '../../client/errors';
 import { oneLine } from '../../client/values';
 import { TableError, type Row } from '../engine/dataTable';
-import type { PaidCall, CallKind } from './call';
+import type { AskedCall, PaidCall, CallKind } from './call';
 import { TASK_TABLE } from './taskTable';
 
 /** The option for which calls need the ledger. */
@@ -41,8 +41,13 @@ export function unreadable(error: unknown): InputError {
 	return movedError(error) ?? new InputError('Task Ledger', problem, hint);
 }
 
-/** The key is that of a call with other values. */
-export function keyConflict({ key, about }: PaidCall, earlier: PaidCall): InputError {
+/** The error where the key is that of a call with other values, whose video the item does not take. */
+export function keyConflict(
+	{ key, hash, about, useExisting }: AskedCall,
+	earlier: PaidCall,
+): InputError | undefined {
+	// A row that a person has added has no hash.
+	if (useExisting === true || earlier.hash === '' || earlier.hash === hash) return undefined;
 	return keyError(
 		`${oneLine(key)} was used for ${earlier.about}, and this item has ${about}, or other fields that differ`,
 		'To get the existing video, switch on Use Existing Video. For a new video use another key',
