@@ -602,6 +602,49 @@ describe('a video is never paid for twice', () => {
 	});
 });
 
+describe('delivered_at, by which a Filter drops what has gone on before', () => {
+	const DELIVERED = '2026-01-02T03:04:05.000Z';
+	const deliveredOf = (items: readonly INodeExecutionData[] = []) =>
+		items.map(({ json: { delivered_at } }) => delivered_at);
+	const parameters = parametersOf({ idempotencyKey: '={{ $json.prompt }}' });
+
+	test.each([
+		['in a retry of the execution that was killed', retry, null, undefined],
+		['in a retry, where it was collected by another one', retry, DELIVERED, DELIVERED],
+		['in the next execution', { execution: { id: '12', token: 't' } }, null, DELIVERED],
+	])('of what the execution has created, %s', async (_name, later, collected_at, expected) => {
+		await run(['a'], { parameters });
+		tables.edit(() => true, { delivered_at: DELIVERED, collected_at });
+		const { outputs } = await run(['a'], { parameters, ...later });
+		expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'task-a', reused: true });
+		expect(deliveredOf(outputs[0])).toStrictEqual([expected]);
+	});
+
+	test.each([
+		['a first execution', {}],
+		['a retry', retry],
+	])(
+		'of videos that a try has delivered whose output n8n discards, in %s',
+		async (_name, execution) => {
+			const unwaited = { ...parameters, waitUntilFinished: false };
+			await run(['b'], { parameters: unwaited, execution: { id: '9', token: 'token-9' } });
+			if (execution === retry) await run(['c'], { parameters: unwaited });
+			answers[`${CREATE} a`] = [sendJson({ error: { message: 'slow down' } }, 429)];
+			const { outputs } = await run(['a', 'b', 'c'], {
+				...execution,
+				parameters,
+				onError: 'continueRegularOutput',
+				retryOnFail: true,
+			});
+			expect(idsOf(outputs[0])).toStrictEqual(['task-a', 'task-b', 'task-c']);
+			expect(tables.rows.map(({ delivered_at }) => delivered_at)).toStrictEqual([
+				...[DATE, DATE, DATE],
+			]);
+			expect(deliveredOf(outputs[0])).toStrictEqual([undefined, undefined, undefined]);
+		},
+	);
+});
+
 describe('as a tool', () => {
 	const tool = async (more: Partial<RunOptions> = {}) =>
 		await run(['a'], more, 'createVideoTool');

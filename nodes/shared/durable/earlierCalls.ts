@@ -109,6 +109,12 @@ async function findNow<T>(run: CallRun<T>) {
 /** Whether the items of this run have made a call. */
 const isOwnCall = ({ isOfOther = false }: PaidCall) => !isOfOther;
 
+/**
+ * The row of a call that goes on in a retry, also where the earlier try has handed out its video: what came behind may have been
+ * killed. One that was collected another node has handed out.
+ */
+const toGoOn = (row: Row): Row => (row['collected_at'] ? row : { ...row, delivered_at: null });
+
 /** The calls of earlier tries, as the table and the log show them. */
 function knownCalls<T>(
 	{ kind, log }: CallRun<T>,
@@ -117,7 +123,7 @@ function knownCalls<T>(
 ): readonly PaidCall<T>[] {
 	const calls = new Map<string, PaidCall<T>>();
 	for (const rows of made) {
-		const call = toKnown(kind, rows);
+		const call = toKnown(kind, rows.map(toGoOn));
 		calls.set(call.call, call);
 	}
 	for (const call of log.calls()) {
