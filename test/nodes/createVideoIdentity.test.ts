@@ -352,6 +352,18 @@ describe('a service that answers two requests with one task', () => {
 		},
 	);
 
+	test('has not made that of further items with the key, either', async () => {
+		await create([{ prompt: 'A wedding' }]);
+		const items = Array.from({ length: 2 }, () => ({ id: 1, prompt: 'A sofa' }));
+		const { outputs } = await create(items, KEYED, { onError: 'continueErrorOutput' });
+		expect(outputs[0] ?? []).toStrictEqual([]);
+		expect(outputs[1]).toMatchObject(
+			Array.from({ length: 2 }, () => ({
+				json: { error: expect.stringMatching(/to two creations/) as string },
+			})),
+		);
+	});
+
 	test('says what to do about the rows: a retry sends nothing for the second one', async () => {
 		await create([{ prompt: 'A wedding' }]);
 		const { error } = await create([{ prompt: 'A sofa' }]);

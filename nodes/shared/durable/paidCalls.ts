@@ -243,16 +243,18 @@ export async function openPaidCalls<T extends object>(
 			const rows = await writer!.flush({ find: oneOf('task_id', [...tasks.keys()]) });
 			const ofAccount = rows.filter((row) => isOwn(row, account));
 			const foreign: Row[] = [];
-			for (const [taskId, asked] of tasks) {
+			for (const [taskId, { call, key, row: sentRow, ...sender }] of tasks) {
 				const ofTask = ofAccount.filter((row) => row['task_id'] === taskId);
-				const own = ofTask.filter((row) => row['call'] === asked.call);
-				const other = ofTask.find((row) => row['call'] !== asked.call);
+				const own = ofTask.filter((row) => row['call'] === call);
+				const other = ofTask.find((row) => row['call'] !== call);
 				if (other === undefined) continue;
-				const error = taskOfOther(kind, taskId, [own[0] ?? asked.row, other]);
-				const failure = toFailure(error, asked.retryOutcomeUnknown);
-				errors.set(asked.index, fromSaved(failure));
+				const error = taskOfOther(kind, taskId, [own[0] ?? sentRow, other]);
+				const failure = toFailure(error, sender.retryOutcomeUnknown);
+				for (const each of asked)
+					if (each.call === call || (key !== '' && each.key === key))
+						errors.set(each.index, fromSaved(failure));
 				foreign.push(...own);
-				log.keep({ ...toCall(kind, asked.row), isStored: true, failure });
+				log.keep({ ...toCall(kind, sentRow), isStored: true, failure });
 			}
 			const set = { status: 'sent', task_id: '' };
 			await onLedger({ set, where: theseRows(foreign) }).catch(run.tell);
