@@ -367,6 +367,29 @@ describe('a creation that was refused', () => {
 		expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a', 'c']);
 	});
 
+	test.each<[string, IDataObject[], Partial<INode>, number, IDataObject]>([
+		['beside others', items, { onError: 'continueRegularOutput' }, COMPLETED, {}],
+		['alone', [REFUSED], { onError: 'continueRegularOutput' }, COMPLETED, {}],
+		['in the older form', items, { continueOnFail: true }, COMPLETED, {}],
+		['beside others', items, { onError: 'continueErrorOutput' }, ERROR, {}],
+		['alone', [REFUSED], { onError: 'continueErrorOutput' }, ERROR, {}],
+		['suspended', items, { onError: 'continueErrorOutput' }, ERROR, { waitMode: 'suspend' }],
+		['asked once', items, { onError: 'continueErrorOutput' }, ERROR + 1, { waitMode: 'once' }],
+	])(
+		'goes on as an error where nothing is connected to Failed: %s, %j, %j',
+		async (_name, input, nodeSettings, output, parameters) => {
+			const result = await wait(NOT_FAILED, { items: input, nodeSettings, parameters });
+			expect(result.status).toBe('success');
+			expect(result.outputs[FAILED]).toStrictEqual([]);
+			const refused = result.outputs[output]!.filter(({ json: { error } }) => error);
+			expect(refused).toStrictEqual([
+				{ json: REFUSED, pairedItem: { item: input.indexOf(REFUSED) } },
+			]);
+			const done = idsOf(allItems(result, 'Done')[0]).filter(Boolean);
+			expect(done).toStrictEqual(input.length === 1 ? [] : ['a', 'c']);
+		},
+	);
+
 	test('an item without a task and without an error still stops the node before the first poll', async () => {
 		const { error } = await wait(CONNECTED, { items: [...items, { other: 1 }] });
 		expect(error!.message).toBe('Task ID is empty');

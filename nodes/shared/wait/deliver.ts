@@ -83,7 +83,7 @@ export async function deliver(
 
 	async function deliverItem(item: number): Promise<Delivered> {
 		const { taskId = '', files, given } = tasks[item] ?? {};
-		if (given !== undefined) return given;
+		if (given !== undefined) return failsItems && isFailed(given) ? asError(given) : given;
 		if (stop !== undefined) throw stop;
 		const { outcome, result, report } = known.get(taskId) ?? {};
 		if (pollError !== undefined && outcome === undefined) {
@@ -144,6 +144,12 @@ export async function deliver(
 	const lost = new Set([...ofTask.keys()].filter((taskId) => ofTask.get(taskId)!.some(isLost)));
 	progress.finish(polls, lost.has('') ? ', and items without a task ID' : '', lost);
 	return items.map((item, index) => ({ ending: undefined, ...deliveries[index], item }));
+}
+
+/** A creation that failed, in the one shape that n8n sends to the error output; `ending` is that of other errors. */
+function asError({ item }: Delivered): Delivered {
+	const { error, message, details } = item.json;
+	return { item: { json: withoutUndefined({ error, message, details }) }, ending: undefined };
 }
 
 /** What ends polling, with what a Retry costs. A canceled execution has none. */
