@@ -1,6 +1,6 @@
 import type { DisplayCondition, INodeListSearchItems, INodeProperties } from 'n8n-workflow';
 
-import { counted, shown } from '../client/values';
+import { counted } from '../client/values';
 import {
 	defaultOf,
 	findModel,
@@ -24,6 +24,7 @@ import {
 	property,
 } from '../shared/form/fields';
 import { changed, choice, entries, field } from '../shared/form/form';
+import { oneName } from '../shared/run/parameters';
 
 const MODELS: readonly VideoModel[] = VIDEO_MODELS;
 /** The models in the list of the editor: those of the account, or else those of the specification. */
@@ -123,7 +124,7 @@ export const videoFields = Object.fromEntries(
 		const all = argument
 			? [...shownOnes.map(notInTools), inTools({ ...free(row), default: fromAi(argument) })]
 			: shownOnes;
-		return [row.key, field(all, (entered = '') => shown(entered))];
+		return [row.key, field(all, (entered) => oneName(entered, row.label))];
 	}),
 );
 

@@ -754,7 +754,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		...inFolder('shared/files', 'binaryFile hashOfFile checkHttpUrl freeField signAgain'),
 		...inFolder(
 			'shared/run',
-			'blocked failureJson stoppingError checkKey checkPrompt parseModel isRounded isSingleOutput roundedError serviceOf',
+			'blocked failureJson stoppingError checkKey checkPrompt oneName isRounded isSingleOutput roundedError serviceOf',
 		),
 		...inFolder('shared/engine', 'isSignedUrl lookup ssrfErrorName toStream'),
 	],

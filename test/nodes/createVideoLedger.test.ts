@@ -1116,9 +1116,9 @@ describe('Idempotency Key', () => {
 		['={{ $json.none !== undefined }}', 'false'],
 		['={{ String($json.none) }}', 'undefined'],
 		['={{ $json.none * 1 }}', 'NaN'],
-		['={{ [] }}', '[]'],
-		['={{ ({}) }}', '{}'],
-		['={{ [$json.none, { id: $json.none ?? "" }] }}', '[null,{"id":""}]'],
+		['={{ "[]" }}', '[]'],
+		['={{ JSON.stringify({}) }}', '{}'],
+		['={{ JSON.stringify([$json.none, { id: "" }]) }}', '[null,{"id":""}]'],
 		['={{ "" + ({}) }}', '[object Object]'],
 	])('%j is an error: all items would have one video', async (key, shown) => {
 		const { error } = await run(['a', 'b'], { idempotencyKey: key });

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { dataTables } from '../support/dataTables';
 import { runNode, type RunOptions } from '../support/engine';
 import { json, serverForEach } from '../support/scriptedServer';
 
@@ -209,6 +210,46 @@ test.each(['={{ $json }}', '={{ ["a"] }}'])(
 		expect(server.requests).toHaveLength(0);
 	},
 );
+
+/** The JSON of a list, as Aggregate makes one, names no task, and a key of it would be another one each time. */
+test.each<[string, IDataObject, string]>([
+	['waitForVideo', { taskId: '={{ $json.list }}' }, 'Task ID is ["a","b"]'],
+	['waitForVideo', { taskId: '={{ $json }}' }, 'Task ID is {"list":["a","b"]}'],
+	[
+		'waitForVideo',
+		{ tasks: 'ledger', workflowId: '={{ $json.list }}' },
+		'Workflow ID is ["a","b"]',
+	],
+	['waitForVideo', { options: { fileName: '={{ $json.list }}' } }, 'File Name is ["a","b"]'],
+	[
+		'createVideo',
+		{ options: { idempotencyKey: '={{ $json.list }}' } },
+		'Idempotency Key is ["a"',
+	],
+	['chatCompletion', { answeredBy: 'app', appCode: '={{ $json.list }}' }, 'App Code is ["a"'],
+	['chatCompletion', { memory: 'key', memoryKey: '={{ $json.list }}' }, 'Memory Key is ["a"'],
+	['chatCompletion', { options: { reasoningEffort: '={{ $json.list }}' } }, 'Effort is ["a"'],
+	['superAssistant', { appCode: '={{ $json.list }}' }, 'App Code is ["a","b"]'],
+	['superAssistant', { session: 'id', sessionId: '={{ $json.list }}' }, 'Session ID is ["a"'],
+	['superAssistant', { session: 'key', sessionKey: '={{ $json.list }}' }, 'Key is ["a","b"]'],
+])('%s with %j is an error before any request: the field names one thing', async (...row) => {
+	const [name, more, message] = row;
+	const [, own] = NODES.find(([each]) => each === name)!;
+	const { error } = await run(
+		name,
+		{},
+		{ parameters: { ...own, ...more }, items: [{ list: ['a', 'b'] }], tables: dataTables() },
+	);
+	expect(error?.message).toContain(message);
+	expect(error?.description).toContain('Split Out');
+	expect(server.requests).toHaveLength(0);
+});
+
+test('a date of an expression is its text', async () => {
+	const parameters = { answeredBy: 'app', appCode: '={{ new Date(0) }}', prompt: 'Hi' };
+	await run('chatCompletion', {}, { parameters });
+	expect(JSON.stringify(server.requests[0])).toContain('1970-01-01T00:00:00.000Z');
+});
 
 test('numbers of expressions are sent as texts: model, stop words and reasoning effort', async () => {
 	const options = { stop: '={{ [1, "END"] }}', reasoningEffort: '={{ 5 }}' };

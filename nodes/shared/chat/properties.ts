@@ -1,6 +1,5 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
-import { shown } from '../../client/values';
 import { entered } from '../engine/workflow';
 import { maximumFileSizeField } from '../files/fileKind';
 import { fileSource, type FileEntry } from '../files/fileSource';
@@ -19,7 +18,7 @@ import {
 	type Entry,
 } from '../form/form';
 import { readModelCodes } from '../run/credential';
-import { parseModel } from '../run/parameters';
+import { oneName } from '../run/parameters';
 
 /** Expression for a subtitle: a parameter as it is entered, an expression without its braces and the node that it names. */
 export const shownAs = (name: string, fallback: string) =>
@@ -58,7 +57,7 @@ export const bindingFields = {
 			placeholder: 'e.g. my-chat-model',
 			empty: DEFAULT_MODEL,
 		},
-		parseModel,
+		(code) => oneName(code, 'Model').trim(),
 	),
 };
 
@@ -169,7 +168,7 @@ export const reasoningEffortField = locator(
 		default: { mode: 'list', value: 'medium' },
 	},
 	{ searchListMethod: 'searchReasoningEffort', placeholder: 'e.g. max' },
-	(value) => shown(value ?? '').trim() || undefined,
+	(value) => oneName(value, 'Reasoning Effort').trim() || undefined,
 );
 
 /** How much of a reply a node puts out. Only a simple output has nothing that the visitor of a chat must not read. */

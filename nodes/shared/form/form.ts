@@ -9,7 +9,7 @@ import {
 	shown,
 	type NumberRange,
 } from '../../client/values';
-import { checkPrompt } from '../run/parameters';
+import { checkPrompt, oneName } from '../run/parameters';
 import { fromAi, inTools, notInTools, property, type FromAiArgument, type More } from './fields';
 
 /** A field, declared once; its name and path come from the form that has it. */
@@ -268,9 +268,9 @@ export function prompt(label: string, declared: More): Declared<string> {
 	return field(property('string', label, declared), (entered) => checkPrompt(entered, label));
 }
 
-/** A text as it was entered; empty where nothing was. */
+/** A text that names one thing, as it was entered; empty where nothing was. */
 export function text(label: string, declared: More): Declared<string> {
-	return field(property('string', label, declared), (entered = '') => shown(entered));
+	return field(property('string', label, declared), (entered) => oneName(entered, label));
 }
 
 /** A short text without white space around it; where it is empty the default, but not that of an expression. */
@@ -278,7 +278,7 @@ export function trimmed(label: string, declared: More): Declared<string> {
 	const initial = shown(declared.default ?? '');
 	const fallback = initial.startsWith('=') ? '' : initial;
 	const made = property('string', label, declared);
-	return field(made, (entered = '') => shown(entered).trim() || fallback);
+	return field(made, (entered) => oneName(entered, label).trim() || fallback);
 }
 
 /** Texts with commas between them, or a list from an expression. */

@@ -6,15 +6,16 @@ import { isBlank, oneLine, shown } from '../../client/values';
 import { placesBelow, type Place } from './names';
 
 /**
- * A model code as it was entered; empty where none is chosen.
+ * A text that names one thing, such as a model or a task, as it was entered; empty where nothing was.
  *
- * @throws InputError for an object or a list of an expression: the default model must not take its place.
+ * @throws InputError for an object or a list of an expression: its JSON names nothing, and no default must take its place.
  */
-export function parseModel(value: unknown): string {
-	const model = shown(value ?? '').trim();
-	if (typeof (value ?? '') !== 'object') return model;
-	const todo = 'Enter a code, or an expression that returns one';
-	throw new InputError('Model', `is ${oneLine(model)}`, todo);
+export function oneName(value: unknown, label: string): string {
+	const text = shown(value ?? '');
+	// A date is an object, too.
+	if (typeof value !== 'object' || !/^[[{]/.test(text)) return text;
+	const todo = 'Enter an expression that returns one text for every item';
+	throw new InputError(label, `is ${oneLine(text)}`, `${todo}; Split Out makes items of a list`);
 }
 
 /**
