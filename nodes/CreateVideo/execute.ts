@@ -23,7 +23,14 @@ import { isFollowed, workflowOf } from '../shared/engine/workflow';
 import { mapItems } from '../shared/run/mapItems';
 import { openedRun } from '../shared/run/run';
 
-import { failForLost, isLeftOut, isPutOff, NOT_SENT, notCreated } from '../shared/wait/lostVideos';
+import {
+	describeVideos,
+	failForLost,
+	isLeftOut,
+	isPutOff,
+	NOT_SENT,
+	notCreated,
+} from '../shared/wait/lostVideos';
 import type { Delivered } from '../shared/wait/record';
 
 import { checkCostKnown, limitOf, planVideo, type PlannedVideo } from './plan';
@@ -144,11 +151,9 @@ const notSentAfter = (error: ServiceError) =>
 	error.with({}, { message: `Not sent: ${error.message}` });
 
 function describeCompleted(tasks: readonly IDataObject[]): string {
-	const ids = tasks
-		.map(({ task_id: taskId }) => taskId)
-		.filter(Boolean)
-		.join(', ');
-	return ids && `Tasks created before this error, still generating: ${ids}`;
+	return describeVideos(
+		tasks.flatMap(({ task_id, status }) => (task_id ? { name: shown(task_id), status } : [])),
+	);
 }
 
 /** The service's words for the states of a row whose video has ended. */

@@ -1,4 +1,4 @@
-import { pollSummary } from '../../nodes/client/video/pollResult';
+import { pollSummary, videoLine } from '../../nodes/client/video/pollResult';
 import { startPoll } from '../../nodes/client/video/pollTasks';
 
 const polls = (counts: Readonly<Record<string, number>>) =>
@@ -24,4 +24,14 @@ test('a finished video of which nothing comes out has failed; what is late is la
 	expect(pollSummary(all, 0, lost)).toBe(
 		'1 finished, 1 failed, 1 not finished in time, after 0 s',
 	);
+});
+
+test.each([
+	[{ status: 'failed' }, 'The video failed'],
+	[{ status: 'SUCCEEDED' }, 'The video is completed: task t'],
+	[{ status: 'completed', reason: 'timeout' }, 'The video is not finished: task t'],
+	[{ status: 'processing' }, 'The video is not finished: task t'],
+	[{}, 'The video is not finished: task t'],
+])('without a URL the line of %j is %j', (item, line) => {
+	expect(videoLine({ task_id: 't', ...item })).toBe(line);
 });

@@ -282,7 +282,8 @@ test('a reused video has the fields of a new one', async () => {
 	expect(await night()).toStrictEqual({ ...first, reused: true });
 
 	change((row) => ({ ...row, finished_at: new Date().toISOString() }));
-	expect(await night()).toStrictEqual({ ...first, status: 'completed', reused: true });
+	const now = { status: 'completed', output: 'The video is completed: task task-1' };
+	expect(await night()).toStrictEqual({ ...first, ...now, reused: true });
 });
 
 describe('where a key is the same', () => {

@@ -966,14 +966,29 @@ describe('Idempotency Key', () => {
 	});
 
 	test.each([
-		['open', 'pending', null],
-		['done', 'completed', '2020-01-01T00:01:00.000Z'],
-	])('a task that is %s is reused', async (word, status, finished_at) => {
-		keyedTask({ status: word, finished_at });
-		const { outputs } = await run(['a 1'], KEYED);
-		expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'old', status, reused: true });
-		expect(sent()).toStrictEqual([]);
-	});
+		[
+			'open',
+			'pending',
+			null,
+			'not finished',
+			'Tasks created before this error, still generating',
+		],
+		['done', 'completed', '2020-01-01T00:01:00.000Z', 'completed', 'Tasks completed'],
+	])(
+		'a task that is %s is reused, and texts say so',
+		async (word, status, finished_at, line, list) => {
+			keyedTask({ status: word, finished_at });
+			const { outputs } = await run(['a 1'], KEYED);
+			const output = `The video is ${line}: task old`;
+			expect(outputs[0]![0]!.json).toMatchObject({
+				...{ task_id: 'old', status, reused: true, output },
+			});
+			expect(sent()).toStrictEqual([]);
+			answers = { 'b 2': [reject] };
+			const { error } = await run(['a 1', 'b 2'], KEYED);
+			expect(error!.description).toContain(`${list}: old.`);
+		},
+	);
 
 	test('a certain failure frees the key at once', async () => {
 		answers = { 'a 1': [reject] };

@@ -155,6 +155,11 @@ describe('a chat can end with a video node', () => {
 		expect((await wait()).fields).toMatchObject({ output });
 	});
 
+	test('output of a video whose URL contains the file says that it is completed', async () => {
+		report = { video_url: dataUrl(FILE) };
+		expect((await wait()).fields['output']).toBe('The video is completed: task task-1');
+	});
+
 	test('output of a created video says that it is not finished', async () => {
 		const { outputs } = await runNode('createVideo', {
 			credential: { baseUrl: server.url, apiKey: 'k' },

@@ -4,7 +4,7 @@ import { messageOf } from '../http/request';
 import { mapValues, type JsonValue } from '../json';
 import { isBlank, shown } from '../values';
 import { aboutTask, toTenths, type TaskPoll } from './pollTasks';
-import { FILES, ofService, type TaskReport } from './tasks';
+import { FILES, ofService, taskState, type TaskReport } from './tasks';
 
 /** Result of polling a task: the service's own fields (spec 2.10) and ours. */
 export interface PollResult extends TaskReport {
@@ -59,12 +59,20 @@ function lineOf({ message, details }: SavedError): string {
 	return details.serviceMessage === undefined ? message : `${message}: ${details.serviceMessage}`;
 }
 
-/** What has become of a video as a line for a chat, without words of the service. */
+/**
+ * What has become of a video as a line for a chat, without words of the service. A video that was not polled has neither a
+ * reason nor a URL: its status says how it ended.
+ */
 export function videoLine(item: Readonly<Record<string, unknown>>): string {
-	const { task_id, video_url, reason } = item;
+	const { task_id, video_url, status = '' } = item;
 	if (typeof video_url === 'string' && /^https?:/i.test(video_url))
 		return `The video is ready: ${video_url}`;
-	const texts = { failed: 'The video failed', download: 'The video is ready, without its file' };
+	const { reason = taskState({ status: shown(status) }) } = item;
+	const texts = {
+		completed: `The video is completed: task ${shown(task_id)}`,
+		failed: 'The video failed',
+		download: 'The video is ready, without its file',
+	};
 	const known = Object.entries(texts).find(([name]) => name === reason)?.[1];
 	return known ?? `The video is not finished: task ${shown(task_id)}`;
 }

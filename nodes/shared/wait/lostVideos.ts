@@ -10,7 +10,7 @@ import {
 } from '../../client/errors';
 import { shorten } from '../../client/json';
 import { counted, isBlank, shown } from '../../client/values';
-import { hasVideo } from '../../client/video/tasks';
+import { hasVideo, taskState } from '../../client/video/tasks';
 import { SENDS_AGAIN } from '../durable/call';
 import { hasRestsAhead, leave, placeOfItem, restOf } from '../engine/rest';
 import { maskError, stoppingError } from '../run/nodeErrors';
@@ -55,7 +55,7 @@ const [MAX_REASON, MAX_URLS] = [300, 20] as const;
 
 /** What an error says of a video: names and URLs must not be lost with it. It is lost if it has a `reason`. */
 export type Video = Readonly<
-	Partial<Record<'video_url' | 'reason' | 'error_message' | 'explanation', unknown>>
+	Partial<Record<'status' | 'video_url' | 'reason' | 'error_message' | 'explanation', unknown>>
 > & {
 	/** Its task ID, or its item where it has no task. */
 	readonly name: string;
@@ -99,13 +99,13 @@ export function failForLost(
 	const byTask = new Map<unknown, Video>();
 	for (const [index, { item, ending }] of delivered.entries()) {
 		if (ending === 'unsent') continue;
-		const { video_url, reason = '', error_message, explanation } = item.json;
+		const { status, video_url, reason = '', error_message, explanation } = item.json;
 		const task = shown(item.json['task_id'] ?? '');
 		// Of a task in several items one may be lost.
 		if (byTask.get(task || index)?.reason !== undefined) continue;
 		const failed = ending === 'failed' && { reason, error_message, explanation };
 		const name = task || `item ${placeOfItem(context, index).item}`;
-		byTask.set(task || index, { name, video_url, ...failed });
+		byTask.set(task || index, { name, status, video_url, ...failed });
 	}
 	const videos = [...byTask.values()];
 	const refusals = delivered.flatMap(({ item, error }) =>
@@ -220,7 +220,9 @@ export function describeVideos(
 	videos: readonly Video[],
 	lists: Partial<Record<keyof typeof LISTS, string>> = {},
 ) {
-	const kindOf = (video: Video) => video.reason ?? (hasVideo(video) ? 'completed' : 'generating');
+	const stateOf = ({ status = '', ...video }: Video) =>
+		hasVideo(video) ? 'completed' : (taskState({ status: shown(status) }) ?? 'generating');
+	const kindOf = (video: Video) => video.reason ?? stateOf(video);
 	const texts = Object.entries({ ...LISTS, ...lists }).flatMap(([kind, list]) => {
 		const own = videos.filter((video) => kindOf(video) === kind);
 		const shownOnes = own.map((video, index) => {
