@@ -28,6 +28,7 @@ import {
 	failForLost,
 	isLeftOut,
 	isPutOff,
+	namingTask,
 	NOT_SENT,
 	notCreated,
 } from '../shared/wait/lostVideos';
@@ -139,7 +140,7 @@ async function createTasks(
 		hintChanges(context, videos, items);
 		return items.map((item, index) => {
 			const ending = isLeftOut(item) ? 'unsent' : 'completed';
-			return failed.get(index) ?? { item, ending };
+			return failed.get(index) ?? { item: namingTask(item), ending };
 		});
 	} finally {
 		if ('value' in opened) await opened.value.close();

@@ -17,7 +17,7 @@ import { isConnected, workflowOf } from '../shared/engine/workflow';
 import { checkNotRounded } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
 import { checkTaskId, deliver, type WaitItem } from '../shared/wait/deliver';
-import { failForLost, isPutOff, isUnsent, refusedCreation } from '../shared/wait/lostVideos';
+import { failForLost, isPutOff, isUnsent, lostBefore } from '../shared/wait/lostVideos';
 import {
 	poll,
 	toWantedFiles,
@@ -129,8 +129,8 @@ function readItems(context: IExecuteFunctions, collected: readonly LedgerTask[] 
 			const value = read(index);
 			if (value.taskId === '' && isUnsent(item))
 				return { taskId: '', given: { item, ending: 'unsent' } };
-			const refused = value.taskId === '' ? refusedCreation(item) : undefined;
-			if (refused) return { taskId: '', given: { item: refused, ending: 'failed' } };
+			const lost = lostBefore(item, value.taskId);
+			if (lost) return { taskId: '', given: { item: lost, ending: 'failed' } };
 			if (!context.continueOnFail()) checkTaskId(value.taskId);
 			return value;
 		});

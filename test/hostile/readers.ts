@@ -745,7 +745,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		...inFolder('client/video', 'readPair maxReferences startPoll pollSummary withWords'),
 		...inFolder(
 			'shared/wait',
-			'checkTaskId isLeftOut isUnsent named notCreated refusedCreation askOnce',
+			'checkTaskId isLeftOut isUnsent named namingTask notCreated lostBefore askOnce',
 		),
 		...inFolder(
 			'shared/chat',

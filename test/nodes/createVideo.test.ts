@@ -196,6 +196,7 @@ test('with Continue On Fail each error is on its own item', async () => {
 				status: 406,
 				service_message: 'no credit',
 				service_type: 'x',
+				task_id: '',
 			},
 		},
 	]);

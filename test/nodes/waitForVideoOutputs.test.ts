@@ -38,6 +38,13 @@ const server = serverForEach((response, { path, body }) => {
 		response.writeHead(410).end();
 		return;
 	}
+	if (path.endsWith('/generations')) {
+		const created = { task_id: 'new', status: 'queued', model: 'video-m1' };
+		const { prompt } = body as { prompt: string };
+		if (prompt === 'refused') json(response, 406, { error: { message: 'no credit' } });
+		else json(response, 200, created);
+		return;
+	}
 	const { task_id } = body as { task_id: string };
 	const completed = { status: 'completed', video_url: `${server.url}/cdn/${task_id}.mp4` };
 	const { status_code = 200, ...report } = (reports[task_id] ?? completed) as IDataObject;
@@ -339,6 +346,7 @@ const REFUSED = {
 };
 
 describe('a creation that was refused', () => {
+	const WAITS = { prompt: 'a', waitUntilFinished: true };
 	const items = [{ task_id: 'a' }, REFUSED, { task_id: 'c' }];
 	const lost = {
 		...REFUSED,
@@ -389,6 +397,48 @@ describe('a creation that was refused', () => {
 			expect(done).toStrictEqual(input.length === 1 ? [] : ['a', 'c']);
 		},
 	);
+
+	test.each<[string, IDataObject, IDataObject, object]>([
+		['of a creation', { prompt: 'refused' }, { reason: 'creation', task_id: '' }, {}],
+		['of a video', WAITS, { reason: 'failed', task_id: 'new' }, { new: MODERATED }],
+		['of a download', WAITS, { reason: 'download', task_id: 'new' }, {}],
+	])(
+		'leaves through Failed where its item has an older task: the error output %s',
+		async (_name, parameters, fields, reported) => {
+			reports = { ...reported };
+			const nodes = [
+				stubNode('Rows', () => [{ json: { task_id: 'old' } }]),
+				{
+					...packageNode('Create', 'createVideo', { parameters }),
+					onError: 'continueErrorOutput' as const,
+				},
+				packageNode(WAIT, 'waitForVideo', { parameters: { download: false } }),
+				...['Done', 'Lost'].map((name) => stubNode(name, (each) => each)),
+			];
+			const wires = {
+				...{ Rows: [['Create']], Create: [[WAIT], [WAIT]] },
+				[WAIT]: [['Done'], ['Lost']],
+			};
+			const result = await runWorkflow(nodes, wires, 'Rows', {
+				credential: { baseUrl: server.url, apiKey: 'k-secret' },
+			});
+			expect(result.status).toBe('success');
+			expect(allItems(result, 'Create')[1]).toMatchObject([{ json: { task_id: 'old' } }]);
+			expect(allItems(result, 'Done').flat()).toStrictEqual([]);
+			expect(allItems(result, 'Lost')[0]).toMatchObject([{ json: fields }]);
+			const asked = JSON.stringify(server.requests.map(({ body }) => body));
+			expect(asked).not.toContain('"old"');
+		},
+	);
+
+	test('an item with the error of another node is waited for, also that of an earlier wait', async () => {
+		const input = [
+			{ task_id: 'a', error: 'no reply', message: '', details: { kind: 'http' } },
+			{ task_id: 'b', error: 'The video failed', details: { kind: 'failed', task_id: 'b' } },
+		];
+		const { outputs } = await wait(CONNECTED, { items: input });
+		expect(outputs.map(idsOf)).toStrictEqual([['a', 'b'], []]);
+	});
 
 	test('an item without a task and without an error still stops the node before the first poll', async () => {
 		const { error } = await wait(CONNECTED, { items: [...items, { other: 1 }] });

@@ -8,7 +8,7 @@ import {
 	toSaved,
 	type Advice,
 } from '../../client/errors';
-import { shorten } from '../../client/json';
+import { isJsonObject, objectOf, shorten } from '../../client/json';
 import { counted, isBlank, shown } from '../../client/values';
 import { hasVideo, taskState } from '../../client/video/tasks';
 import { SENDS_AGAIN } from '../durable/call';
@@ -259,13 +259,34 @@ export const isLeftOut = ({ json }: INodeExecutionData): boolean =>
 export const isUnsent = (item: INodeExecutionData): boolean =>
 	isLeftOut(item) || item.json['reason'] === 'dry_run';
 
-/** The error of an item whose video was never created: Create Video continues on errors, and passes them on in this form. */
-export function refusedCreation({ json }: INodeExecutionData): INodeExecutionData | undefined {
+/**
+ * The error of a creation with the task that it is about: of most there is none. At the error output n8n adds the fields of the input,
+ * which may have the ID of an older task.
+ */
+export function namingTask(item: INodeExecutionData): INodeExecutionData {
+	const { task_id, error, details } = item.json;
+	if (task_id !== undefined || isBlank(error) || !isJsonObject(details)) return item;
+	return { ...item, json: { ...item.json, details: { task_id: '', ...details } } };
+}
+
+/**
+ * The item of a video that was lost before: Create Video continues on errors, and passes them on in this form.
+ *
+ * @param taskId The task to wait for. If the error names another one or none, it is not that of this item.
+ */
+export function lostBefore(
+	{ json }: INodeExecutionData,
+	taskId: string,
+): INodeExecutionData | undefined {
 	const { error, message } = json;
-	if (isBlank(error)) return undefined;
+	const { task_id, video_url } = objectOf(json['details']);
+	const about = typeof task_id === 'string' ? task_id : taskId;
+	if (isBlank(error) || (taskId !== '' && about === taskId)) return undefined;
 	const error_message = [error, message]
 		.filter((text) => !isBlank(text))
 		.map(shown)
 		.join('. ');
-	return { json: { ...json, task_id: '', reason: 'creation', error_message } };
+	const ending = video_url === undefined ? 'failed' : 'download';
+	const reason = about === '' ? 'creation' : ending;
+	return { json: { ...json, task_id: about, reason, error_message } };
 }
