@@ -9,6 +9,7 @@ import type {
 import { InputError } from '../client/errors';
 import { nodeOf } from '../shared/engine/context';
 import {
+	isPassedOn,
 	itemsAt,
 	keyOf,
 	runDataOf,
@@ -66,7 +67,6 @@ interface ItemRef extends RunRef {
  */
 export function countReturns({ runs, nodes, name, isOwn, source, items }: Arrival): number {
 	const seen = new Set<string>();
-	const jsonOf = (ref: RunRef) => JSON.stringify(itemsAt(runs, ref)?.map(({ json }) => json));
 
 	/** Where an item is from by its link; none if that is missing or leads to nothing, as one of pinned data may. */
 	const linked = (ref: ItemRef): ItemRef[] =>
@@ -82,10 +82,7 @@ export function countReturns({ runs, nodes, name, isOwn, source, items }: Arriva
 		const isOther = from.type === nodes[name]!.type && ref.node !== name;
 		const received = sourcesOf(runs, ref);
 		// When its time limit is over, such a node passes on what it got. Its other outputs have no answer.
-		const isAnswered =
-			asksPerson(from) &&
-			ref.output === 0 &&
-			received.every((each) => jsonOf(each) !== jsonOf(ref));
+		const isAnswered = asksPerson(from) && ref.output === 0 && !isPassedOn(runs, ref);
 		if ((isOther && isToolOutput(from)(ref.output)) || isAnswered) return [];
 		const isBatch = from.type === LOOP && ref.output === batchOutput(from.typeVersion);
 		// Loop Over Items links what it repeats.

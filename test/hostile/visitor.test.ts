@@ -9,7 +9,7 @@ import {
 
 import { answerWell } from '../faults/acts';
 import { chunk, reply, stream } from '../faults/answers';
-import { addTriggers, chatTrigger } from '../support/chatTrigger';
+import { addTriggers, chatNode, chatTrigger } from '../support/chatTrigger';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
 	memoryNode,
@@ -180,6 +180,73 @@ describe.each(COLUMNS)('$title', ({ type, inChat }) => {
 		expect(server.requests.map(contextOf)).toStrictEqual(isNew ? [begun, begun] : []);
 		expect(tables.rows.filter(({ session_key: key }) => key)).toHaveLength(0);
 	});
+});
+
+/** What n8n's Chat node gives on of a message with the `sessionId` of a key: n8n 2.41.1, Chat.node.js (onMessage). */
+const SENT = { sessionId: 'customer-7', action: 'sendMessage', chatInput: 'planted' };
+const OF_CHAT_NODE: readonly (readonly [title: string, item: IDataObject, id: string])[] = [
+	['a message', SENT, '$json.sessionId'],
+	['a message to its version 1.1', { data: SENT }, '$json.data.sessionId'],
+];
+/** The keys that an expression takes from an item. */
+const keyedBy = (entered: string) => ({ sessionKey: entered, memoryKey: entered });
+
+describe.each(COLUMNS.filter(({ title }) => title.endsWith('Key')))(
+	"$title, behind n8n's Chat node",
+	({ type, inChat, byKey }) => {
+		const ask = async (parameters: IDataObject, item?: IDataObject) => {
+			const { status } = await runWorkflow(
+				[
+					chatTrigger('Chat'),
+					stubNode('Look up', () => [{ json: { sessionId: 'customer-7' } }]),
+					chatNode('Ask', item),
+					packageNode('Tested', type, { parameters }),
+				],
+				{ Chat: [['Look up']], 'Look up': [['Ask']], Ask: [['Tested']] },
+				'Chat',
+				{
+					items: [{ chatInput: 'Hi', sessionId: 'v' }],
+					credential: { baseUrl: server.url, apiKey: 'k-secret-key' },
+					tables,
+				},
+			);
+			expect(status).toBe('success');
+		};
+		const text = { prompt: 'Hi', message: 'Hi' };
+
+		test.each(OF_CHAT_NODE)('%s opens no key', async (_title, item, id) => {
+			await ask({ ...byKey, ...text });
+			await ask({ ...inChat, ...text, ...keyedBy(`={{ ${id} }}`) }, item);
+			const [secret, visitor] = server.requests.map(contextOf);
+			expect(visitor).toBe(secret);
+		});
+
+		test('what it passes on as the workflow gave it opens a key', async () => {
+			await ask({ ...byKey, ...text });
+			await ask({ ...inChat, ...text });
+			const [, again] = server.requests.map(contextOf);
+			expect(again).toMatch(/s-0|Noted/);
+		});
+	},
+);
+
+test("an answer to n8n's Chat node leaves This Chat as it is", async () => {
+	for (const item of [undefined, SENT])
+		await runWorkflow(
+			[
+				chatTrigger('Chat'),
+				chatNode('Ask', item),
+				packageNode('Tested', 'superAssistant', { parameters: ASSIST }),
+			],
+			{ Chat: [['Ask']], Ask: [['Tested']] },
+			'Chat',
+			{
+				items: [{ chatInput: 'Hi', sessionId: 'v' }],
+				credential: { baseUrl: server.url, apiKey: 'k-secret-key' },
+				tables,
+			},
+		);
+	expect(server.requests.map(contextOf)[1]).toContain('s-0');
 });
 
 test.each<[sessionId: string, sent: IDataObject]>([

@@ -1,14 +1,17 @@
 import {
+	CHAT_NODE_TYPE,
 	CHAT_TRIGGER_NODE_TYPE,
 	FORM_TRIGGER_NODE_TYPE,
 	WEBHOOK_NODE_TYPE,
+	type IDataObject,
 	type INode,
+	type INodeExecutionData,
 	type INodeType,
 } from 'n8n-workflow';
 
 import { NODE_TYPES, stubNode } from './engine';
 
-/** Makes n8n's Chat Trigger, Form Trigger and Webhook known to the engine: they give their items on. */
+/** Makes n8n's Chat Trigger, Form Trigger and Webhook known to the engine: they give their items on; and its Chat node. */
 export function addTriggers(): void {
 	const trigger = {
 		description: {
@@ -39,7 +42,21 @@ export function addTriggers(): void {
 	} as unknown as INodeType;
 	for (const type of [CHAT_TRIGGER_NODE_TYPE, FORM_TRIGGER_NODE_TYPE, WEBHOOK_NODE_TYPE])
 		Object.assign(NODE_TYPES, { [type]: trigger });
+	const answered = {
+		description: { ...trigger.description, name: 'chat', group: ['input'], inputs: ['main'] },
+		execute(this: { getInputData(): INodeExecutionData[]; getNode(): INode }) {
+			const { work } = this.getNode() as ReturnType<typeof stubNode>;
+			return Promise.resolve([work(this.getInputData())]);
+		},
+	} as unknown as INodeType;
+	Object.assign(NODE_TYPES, { [CHAT_NODE_TYPE]: answered });
 }
+
+/** n8n's Chat node, when the visitor has answered it, or the chat has gone on: it gives this item on. Without one, those it got. */
+export const chatNode = (name: string, json?: IDataObject): INode => ({
+	...stubNode(name, (items) => (json === undefined ? items : [{ json }])),
+	type: CHAT_NODE_TYPE,
+});
 
 /** A trigger for a workflow, whose caller waits for the last node. */
 const trigger = (type: string) => (name: string) => ({

@@ -216,6 +216,17 @@ export function sourcesOf(runs: IRunData, { node, run }: RunRef): RunRef[] {
 }
 
 /**
+ * Whether an output of a run has the items that the run received: a node that is not answered in time passes them on.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (runData)
+ * Without it: false; what a node passes on counts as an answer.
+ */
+export function isPassedOn(runs: IRunData, ref: RunRef): boolean {
+	const jsonOf = (each: RunRef) => JSON.stringify(itemsAt(runs, each)?.map(({ json }) => json));
+	return sourcesOf(runs, ref).some((from) => jsonOf(from) === jsonOf(ref));
+}
+
+/**
  * The output of a run that a source names; none where there is no source.
  *
  * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (runData)

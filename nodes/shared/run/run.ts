@@ -1,5 +1,6 @@
 import {
 	accumulateTokenUsage,
+	CHAT_NODE_TYPE,
 	CHAT_TRIGGER_NODE_TYPE,
 	FORM_TRIGGER_NODE_TYPE,
 	NodeConnectionTypes,
@@ -8,13 +9,22 @@ import {
 	type IExecuteFunctions,
 	type INode,
 	type INodeExecutionData,
-	type ITaskData,
 } from 'n8n-workflow';
 
 import { settled, valueOf } from '../../client/concurrency';
+import { objectOf } from '../../client/json';
 import { n8nClock } from '../engine/context';
 import { onTable, type Step, type TableSchema } from '../engine/dataTable';
-import { isToolRun, isTriedAgain, restoreSources, runDataOf, runsOf } from '../engine/runs';
+import {
+	isPassedOn,
+	isToolRun,
+	isTriedAgain,
+	itemsAt,
+	restoreSources,
+	runDataOf,
+	runsOf,
+	type RunRef,
+} from '../engine/runs';
 import { workflowOf } from '../engine/workflow';
 import { n8nHttp, readNode, serviceOf, type Reading } from './host';
 import {
@@ -36,22 +46,37 @@ const WAITING: Readonly<Record<string, (trigger: INode) => boolean>> = {
 		responseMode !== 'onReceived',
 };
 
-/** The triggers that have run in this execution, with their runs. */
-function triggersOf(context: IExecuteFunctions): { trigger: INode; runs: ITaskData[] }[] {
+/** The triggers that have run in this execution. */
+function triggersOf(context: IExecuteFunctions): INode[] {
 	const { nodes } = workflowOf(context);
-	return Object.entries(runDataOf(context) ?? {}).flatMap(([name, runs]) => {
+	return Object.keys(runDataOf(context) ?? {}).flatMap((name) => {
 		const trigger = nodes[name];
-		return trigger !== undefined && trigger.type in WAITING ? [{ trigger, runs }] : [];
+		return trigger !== undefined && trigger.type in WAITING ? [trigger] : [];
 	});
 }
 
-/** The first item of each run of the Chat Trigger that has started this execution. */
+/**
+ * What the visitor of a chat has sent: the first item of each run of the Chat Trigger that has started this execution, then what
+ * n8n's Chat node has made of later messages. What this one passes on as it received it may be a choice of the workflow.
+ */
 function chatMessages(context: IExecuteFunctions): INodeExecutionData[] {
-	const runs = triggersOf(context).flatMap(({ trigger, runs: each }) =>
-		trigger.type === CHAT_TRIGGER_NODE_TYPE ? each : [],
-	);
+	const { nodes } = workflowOf(context);
+	const runs = runDataOf(context) ?? {};
+	const runsOfType = (type: string) =>
+		Object.entries(runs).flatMap(([node, each]) =>
+			nodes[node]?.type === type ? each.map((_, run) => ({ node, run, output: 0 })) : [],
+		);
+	const later = runsOfType(CHAT_NODE_TYPE).filter((ref) => !isPassedOn(runs, ref));
 	// In the retry of a crashed execution, n8n has invented the first run.
-	return runs.flatMap(({ data }) => data?.['main']?.[0]?.[0] ?? []);
+	const first = (ref: RunRef) => itemsAt(runs, ref)?.[0] ?? [];
+	return [
+		...runsOfType(CHAT_TRIGGER_NODE_TYPE).flatMap(first),
+		// Version 1.1 puts the message into `data`.
+		...later.flatMap(first).map(({ json, ...item }) => ({
+			...item,
+			json: { ...objectOf(json['data']), ...json },
+		})),
+	];
 }
 
 /** Who reads the texts of a run, and where. */
@@ -76,7 +101,7 @@ export function readerOf(context: NodeContext): Reader {
 	const mode = context.getMode();
 	const { isStreaming } = context as Partial<IExecuteFunctions>;
 	const isStreamed = isStreaming?.call(context) === true;
-	const triggers = mode === 'retry' ? [] : triggersOf(run).map(({ trigger }) => trigger);
+	const triggers = mode === 'retry' ? [] : triggersOf(run);
 	const isAwaited = isStreamed || triggers.some((each) => WAITING[each.type]!(each));
 	const isDrawn = isStreamed || triggers.some(({ type }) => type !== WEBHOOK_NODE_TYPE);
 	return { reader: isAwaited && mode !== 'manual' ? 'visitor' : 'owner', isAwaited, isDrawn };
@@ -134,7 +159,7 @@ export async function openRun(given: NodeContext, known?: Reading) {
 		reader,
 		isAwaited,
 		isDrawn,
-		/** The first item of each run of the Chat Trigger that has started this execution. */
+		/** What the visitor of the chat has sent, see `chatMessages`. */
 		messages: chatMessages(context),
 		/** Whether the trigger streams. */
 		isStreamed,

@@ -197,7 +197,7 @@ export const ENGINE_POINTS: readonly Point[] = [
 		name: 'resultData.runData has the runs of other nodes, with source and pairedItem',
 		usedBy: [
 			...['runDataOf', 'runsOf', 'sourceOf', 'runIndexOf'],
-			...['itemsAt', 'sourcesOf', 'toRefs', 'ranBehind'],
+			...['itemsAt', 'isPassedOn', 'sourcesOf', 'toRefs', 'ranBehind'],
 		],
 		observe: async (n8n) => {
 			let seen: unknown;
