@@ -84,7 +84,9 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 		if (!isAgain) forgetTasks(context);
 		return withLedger(outputs, collected);
 	});
-	return outputs.map((items) => linkedToPlaces(context, showItems(openedRun(context), items)));
+	return outputs.map((items, output) =>
+		linkedToPlaces(context, showItems(openedRun(context), items, output)),
+	);
 }
 
 /**

@@ -36,6 +36,7 @@ async function publish(
 	],
 	onError: string,
 	credential = POOR,
+	isLast = false,
 ) {
 	const { client, n8n } = session;
 	const name = `${title} ${onError} ${responseMode}`;
@@ -47,7 +48,10 @@ async function publish(
 	const video = node('Video', `${PACKAGE}.${type}`, 1, { parameters, credential, onError });
 	const next = node('Next', 'n8n-nodes-base.noOp', 1);
 	const ref = await client.importWorkflow(
-		drawn(name, [chat, video, next], { Chat: [['Video']], Video: [['Next'], ['Next']] }),
+		drawn(name, isLast ? [chat, video] : [chat, video, next], {
+			Chat: [['Video']],
+			Video: isLast ? [] : [['Next'], ['Next']],
+		}),
 	);
 	await client.activate(ref);
 	return chatUrl(n8n.url, webhookId);
@@ -117,14 +121,17 @@ it.each(FAILING.filter(([, , , , onError]) => onError !== 'stopWorkflow'))(
 	RUN_LIMIT_MS,
 );
 
-it.each([
+/** Nodes that end a chat, and their answer. */
+const LAST = [
 	['Create Video', PROMPT, /^The video is not finished: task task-/],
 	[
 		'Create Video that waits',
 		{ ...PROMPT, waitUntilFinished: true },
 		/^The video is ready: http.*\.mp4$/,
 	],
-])(
+] as const;
+
+it.each(LAST)(
 	'a chat ends with %s: its answer is a line, not the item',
 	async (title, parameters, line) => {
 		const url = await publish(
@@ -136,6 +143,19 @@ it.each([
 		const message = { action: 'sendMessage', sessionId: 'v', chatInput: 'A lake at dawn' };
 		const { data } = await postWebhook<{ output?: string }>(url, message);
 		expect(data.output).toMatch(line);
+	},
+	RUN_LIMIT_MS,
+);
+
+it.each(LAST)(
+	'a streaming chat ends with %s: the visitor reads the same line',
+	async (title, parameters, line) => {
+		const video = [title, 'createVideo', parameters] as const;
+		const url = await publish('streaming', video, 'stopWorkflow', PAYING, true);
+		const said = chatText(await streamChat(url, 'A lake at dawn'))
+			.trim()
+			.split('\n\n');
+		expect(said.at(-1)!.replace(/^> /, '')).toMatch(line);
 	},
 	RUN_LIMIT_MS,
 );

@@ -694,11 +694,68 @@ describe('as a tool', () => {
 	});
 });
 
-test('in a streaming chat the person reads the progress', async () => {
-	const { chunks, outputs } = await run(['a'], { streaming: true });
-	expect(chunks.map(({ type }) => type)).toStrictEqual(['begin', 'item', 'end']);
-	expect(chunks[1]!.content).toMatch(/^1 finished, after \d s\n\n$/);
-	expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4']);
+describe('in a streaming chat', () => {
+	const NEXT = [['Next']];
+	const PROGRESS = /^1 finished, after \d s$/;
+	const READY = /^> The video is ready: http.*task-a$/;
+	const STARTED = /^> The video is not finished: task task-a$/;
+	const create = parametersOf();
+	const wait = { taskId: '=task-{{ $json.prompt }}', download: false };
+	const failed = sendJson({ task_id: 'task-a', status: 'failed' });
+
+	test.each<
+		[title: string, type: string, parameters: IDataObject, wires: string[][], said: RegExp[]]
+	>([
+		['it ends with the URL', 'createVideo', create, [], [PROGRESS, READY]],
+		[
+			'it ends with the task',
+			'createVideo',
+			{ ...create, waitUntilFinished: false },
+			[],
+			[STARTED],
+		],
+		['it ends with the URL', 'waitForVideo', wait, [[], ['Next']], [PROGRESS, READY]],
+		[
+			'it ends with the URL of a video that is asked for once',
+			'waitForVideo',
+			{ ...wait, waitMode: 'once' },
+			[],
+			[PROGRESS, READY],
+		],
+		['a node follows', 'createVideo', create, NEXT, [PROGRESS]],
+		['a node follows', 'createVideo', { ...create, waitUntilFinished: false }, NEXT, []],
+		['a node follows', 'waitForVideo', wait, NEXT, [PROGRESS]],
+	])('%s: %s, row %#', async (_title, type, parameters, wires, said) => {
+		const { chunks, run } = await runWorkflow(
+			[packageNode('Tested', type, { parameters }), stubNode('Next', (items) => items)],
+			{ Tested: wires },
+			'Tested',
+			{
+				credential: { baseUrl: server.url, apiKey: 'k-secret' },
+				items: [{ prompt: 'a' }],
+				streaming: true,
+				tables,
+			},
+		);
+		expect(run.status).toBe('success');
+		const texts = chunks.filter(({ type: kind }) => kind === 'item');
+		expect(texts.map(({ content }) => content!.trim())).toStrictEqual(
+			said.map((line) => expect.stringMatching(line) as string),
+		);
+	});
+
+	test('a node that follows Failed alone says nothing of a finished video, and of a failed one', async () => {
+		answers[`${POLL} task-a`] = [failed];
+		const { chunks } = await runNode('waitForVideo', {
+			credential: { baseUrl: server.url, apiKey: 'k-secret' },
+			items: [{ prompt: 'a' }, { prompt: 'b' }],
+			parameters: wait,
+			streaming: true,
+			tables,
+		});
+		const said = chunks.map(({ content = '' }) => content).join('');
+		expect(said).toMatch(/1 finished, 1 failed.*> The video is ready: http\S*task-b\s*$/s);
+	});
 });
 
 test.each([

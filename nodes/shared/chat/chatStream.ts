@@ -4,6 +4,7 @@ import { progressLine } from '../../client/chat/toolCalls';
 import { imagesAsLinksIn, imagesInStream, type IsKnown } from '../../client/imagesAsLinks';
 import type { ChatDelta } from '../../client/chat/types';
 import { readResult } from '../../client/concurrency';
+import { isConnected } from '../engine/workflow';
 import { hintMissingFiles } from '../files/download';
 import { videoLine } from '../../client/video/pollResult';
 import { readBatching } from '../form/callOptions';
@@ -137,19 +138,31 @@ export function showNotice(run: Run, itemIndex: number, text: string): void {
 	run.sendChunk('end', itemIndex);
 }
 
-/** The items of a video node as a chat shows them: `output`, or all of their JSON, and while it streams those that have failed. */
-export function showItems(run: Run, items: readonly INodeExecutionData[]): INodeExecutionData[] {
-	for (const [index, { json }] of run.isLive ? items.entries() : [])
-		if (typeof json['error'] === 'string') showNotice(run, index, json['error']);
+/**
+ * The items of an output of a video node as a chat shows them: `output`, or all of their JSON. While it streams, n8n shows none
+ * of them: a chat is told of those that have failed, and of all videos where no node follows that could tell it.
+ */
+export function showItems(
+	run: Run,
+	items: readonly INodeExecutionData[],
+	outputIndex = 0,
+): INodeExecutionData[] {
 	const toShown = run.isDrawn ? imagesAsLinksIn : <T>(json: T) => json;
 	const withLine = (json: IDataObject) =>
 		run.isTool || !json['task_id'] || 'output' in json
 			? json
 			: { ...json, output: videoLine(json) };
-	return forVisitors(
+	const shown = forVisitors(
 		run,
 		items.map((item) => ({ ...item, json: toShown(withLine(item.json)) })),
 	);
+	const isLast = run.isLive && !isConnected(run.context, outputIndex);
+	for (const [index, { json }] of run.isLive ? shown.entries() : []) {
+		const { error, task_id, output } = json;
+		const line = typeof error === 'string' || !isLast || !task_id ? error : output;
+		if (typeof line === 'string') showNotice(run, index, line);
+	}
+	return shown;
 }
 
 const MASKED = '[masked: API Key]';
