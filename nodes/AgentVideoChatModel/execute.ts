@@ -99,8 +99,8 @@ export async function supplyChatModel(
 		const message = visitorText(failure);
 		inOneLine(failure);
 		// n8n sends the message to a streaming chat. The owner finds the description in the panel of this node.
-		const isSent = run.isStreamed && run.reader === 'visitor';
-		throw isSent ? Object.assign(failure, { message }) : failure;
+		if (run.isStreamed && run.reader === 'visitor') Object.assign(failure, { message });
+		throw failure;
 	}
 }
 

@@ -131,7 +131,7 @@ it.each([
 			],
 		},
 		'ada: one',
-		/Memory cannot keep these messages: none has the role user/,
+		/Memory needs a message with the role user/,
 	],
 ])(
 	'%s is an error before anything is paid',

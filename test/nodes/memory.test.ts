@@ -410,7 +410,7 @@ describe('Chat Completion', () => {
 		[
 			'a tool result without its question',
 			{ memory: 'key', memoryKey: 'k', ...TOOL_RESULT },
-			/^Memory cannot keep these messages: none has the role user/,
+			/^Memory needs a message with the role user/,
 		],
 	])('%s is an error before anything is paid', async (_name, parameters, message) => {
 		const { error } = await chat('Hi', { parameters, items: [{ chatInput: 'Hi' }] });
@@ -807,7 +807,7 @@ describe('Agent with Tools', () => {
 		[
 			'without a question',
 			{ memory: 'key', memoryKey: 'k', ...TOOL_RESULT },
-			'none has the role user',
+			'needs a message with the role user',
 		],
 	])('%s the error says so before anything is paid', async (_name, parameters, text) => {
 		const { run } = await runNode('functionCallingAgent', {

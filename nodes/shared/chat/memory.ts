@@ -95,8 +95,7 @@ function turnsOf(run: Run, key: string) {
 export function startOfTurn(asked: readonly ChatMessage[]): number {
 	const start = lastTurn(asked);
 	if (start < asked.length) return start;
-	const hint = 'Put the question before its tool results, or go on without a memory';
-	throw new InputError('Memory', 'cannot keep these messages: none has the role user', hint);
+	throw new InputError('Memory', 'needs a message with the role user', 'Add the question');
 }
 
 /** What the IDs of the turns of a run begin with, and those of the turns before a change. */

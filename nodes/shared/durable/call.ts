@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import { readResult, type Settled } from '../../client/concurrency';
-import { fromSaved, ServiceError, toSaved, type SavedError } from '../../client/errors';
+import type { Settled } from '../../client/concurrency';
+import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../client/errors';
 import type { Row } from '../engine/dataTable';
 import type { Place } from '../engine/rest';
 import { stateOf } from './states';
@@ -88,19 +88,14 @@ export function takenBy<T>(
 	{ index, retryOutcomeUnknown: isSentAgain }: PlannedCall,
 	outcome: Settled<Paid<T>>,
 ): Settled<Paid<T>> {
-	if ('error' in outcome) return outcome;
-	const checked = readResult(() => check?.(outcome.value.result, index));
-	if ('value' in checked) return outcome;
-	const { error } = checked;
-	if (!(error instanceof ServiceError)) return checked;
-	const words = { advice: [isSentAgain ? ASKS_AGAIN : READS_AGAIN, ...error.advice] } as const;
-	return { error: error.with({ outcomeUnknown: true }, words) };
+	try {
+		if ('value' in outcome) check?.(outcome.value.result, index);
+		return outcome;
+	} catch (error) {
+		const failure = toFailure(error as ServiceError, isSentAgain);
+		return { error: fromSaved(failure, { outcomeUnknown: true }) };
+	}
 }
-
-const READS_AGAIN =
-	'The reply is paid for: a Retry reads it again, and sends the call again only with the option Retry If Outcome Is Unknown';
-const ASKS_AGAIN =
-	'The reply is paid for, and with Retry If Outcome Is Unknown a Retry sends the call again';
 
 /** A unique ID of a call, and what is compared, in one column: a table with fewer columns is written faster. */
 export function callId({

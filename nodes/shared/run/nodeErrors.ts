@@ -66,9 +66,9 @@ export const shownText = ({ reader }: Run, error: NodeError) =>
 	reader === 'visitor' ? visitorText(error) : sentences([error.message, error.description]);
 
 /** Makes an error fit for a streaming chat, to which n8n sends the description. The owner finds it among the messages. */
-export function forVisitor<E extends NodeError>(error: E, description = visitorText(error)): E {
+export function forVisitor<E extends NodeError>(error: E): E {
 	if (error.description) error.messages.push(error.description);
-	return Object.assign(error, { description });
+	return Object.assign(error, { description: visitorText(error) });
 }
 
 /**
