@@ -29,7 +29,7 @@ import {
 } from '../shared/form/form';
 import { taskLedgerField } from '../shared/durable/taskTable';
 import { isToolRun } from '../shared/engine/runs';
-import { checkKey, checkNotRounded, oneName } from '../shared/run/parameters';
+import { checkKey, checkNotRounded } from '../shared/run/parameters';
 import { openedRun } from '../shared/run/run';
 import { downloadFields, fileFields, maximumWaitField } from '../shared/wait/poll';
 import { referencesField, videoFields, videoModelItems } from './modelProperties';
@@ -73,7 +73,7 @@ export const createVideoForm = form({
 			searchListMethod: 'searchVideoModels',
 			placeholder: 'e.g. video-m1, or video-m1=my-model for a model that behaves like it',
 		},
-		(code) => oneName(code, 'Model').trim(),
+		(code) => code,
 	),
 	prompt: filledByModel(
 		prompt('Prompt', {

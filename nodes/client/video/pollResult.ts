@@ -64,7 +64,7 @@ function lineOf({ message, details }: SavedError): string {
  * reason nor a URL: its status says how it ended.
  */
 export function videoLine(item: Readonly<Record<string, unknown>>): string {
-	const { task_id, video_url, status = '' } = item;
+	const { task_id, video_url, status } = item;
 	if (typeof video_url === 'string' && /^https?:/i.test(video_url))
 		return `The video is ready: ${video_url}`;
 	const { reason = taskState({ status: shown(status) }) } = item;

@@ -18,7 +18,6 @@ import {
 	type Entry,
 } from '../form/form';
 import { readModelCodes } from '../run/credential';
-import { oneName } from '../run/parameters';
 
 /** Expression for a subtitle: a parameter as it is entered, an expression without its braces and the node that it names. */
 export const shownAs = (name: string, fallback: string) =>
@@ -57,7 +56,7 @@ export const bindingFields = {
 			placeholder: 'e.g. my-chat-model',
 			empty: DEFAULT_MODEL,
 		},
-		(code) => oneName(code, 'Model').trim(),
+		(code) => code,
 	),
 };
 
@@ -168,7 +167,7 @@ export const reasoningEffortField = locator(
 		default: { mode: 'list', value: 'medium' },
 	},
 	{ searchListMethod: 'searchReasoningEffort', placeholder: 'e.g. max' },
-	(value) => oneName(value, 'Reasoning Effort').trim() || undefined,
+	(value) => value || undefined,
 );
 
 /** How much of a reply a node puts out. Only a simple output has nothing that the visitor of a chat must not read. */

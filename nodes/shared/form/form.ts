@@ -225,13 +225,13 @@ export function choice<const V extends string>(
  *
  * @param choice Name of the node's list search method, and the placeholder of the text. `empty` is that of the empty list
  *   where empty is a valid choice; n8n would show a prompt to choose.
- * @param parse Gets the value: a plain text comes from an expression for the whole field.
+ * @param parse Gets the trimmed value: a plain text comes from an expression for the whole field.
  */
 export function locator<T>(
 	label: string,
 	more: More & Pick<INodeProperties, 'default'>,
 	choice: { searchListMethod: string; placeholder: string; empty?: string },
-	parse: (value: unknown) => T,
+	parse: (value: string) => T,
 ): Declared<T> {
 	const { searchListMethod, placeholder, empty } = choice;
 	const made = property('resourceLocator', label, {
@@ -249,7 +249,12 @@ export function locator<T>(
 		],
 	});
 	return field(made, (entered) =>
-		parse(isJsonObject(entered) && 'mode' in entered ? entered['value'] : entered),
+		parse(
+			oneName(
+				isJsonObject(entered) && 'mode' in entered ? entered['value'] : entered,
+				label,
+			).trim(),
+		),
 	);
 }
 

@@ -14,8 +14,8 @@ export function oneName(value: unknown, label: string): string {
 	const text = shown(value ?? '');
 	// A date is an object, too.
 	if (typeof value !== 'object' || !/^[[{]/.test(text)) return text;
-	const todo = 'Enter an expression that returns one text for every item';
-	throw new InputError(label, `is ${oneLine(text)}`, `${todo}; Split Out makes items of a list`);
+	const hint = `${EMPTY_TEXT_HINT}; Split Out makes items of a list`;
+	throw new InputError(label, `is ${oneLine(text)}`, hint);
 }
 
 /**

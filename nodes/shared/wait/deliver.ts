@@ -149,7 +149,7 @@ export async function deliver(
 /** A creation that failed, in the one shape that n8n sends to the error output; `ending` is that of other errors. */
 function asError({ item }: Delivered): Delivered {
 	const { error, message, details } = item.json;
-	return { item: { json: withoutUndefined({ error, message, details }) }, ending: undefined };
+	return { item: { json: { error, message, details } }, ending: undefined };
 }
 
 /** What ends polling, with what a Retry costs. A canceled execution has none. */

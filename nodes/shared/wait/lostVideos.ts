@@ -220,9 +220,11 @@ export function describeVideos(
 	videos: readonly Video[],
 	lists: Partial<Record<keyof typeof LISTS, string>> = {},
 ) {
-	const stateOf = ({ status = '', ...video }: Video) =>
-		hasVideo(video) ? 'completed' : (taskState({ status: shown(status) }) ?? 'generating');
-	const kindOf = (video: Video) => video.reason ?? stateOf(video);
+	const kindOf = (video: Video) =>
+		video.reason ??
+		(hasVideo(video)
+			? 'completed'
+			: (taskState({ status: shown(video.status) }) ?? 'generating'));
 	const texts = Object.entries({ ...LISTS, ...lists }).flatMap(([kind, list]) => {
 		const own = videos.filter((video) => kindOf(video) === kind);
 		const shownOnes = own.map((video, index) => {
@@ -264,8 +266,8 @@ export const isUnsent = (item: INodeExecutionData): boolean =>
  * which may have the ID of an older task.
  */
 export function namingTask(item: INodeExecutionData): INodeExecutionData {
-	const { task_id, error, details } = item.json;
-	if (task_id !== undefined || isBlank(error) || !isJsonObject(details)) return item;
+	const { task_id, details } = item.json;
+	if (task_id !== undefined || !isJsonObject(details)) return item;
 	return { ...item, json: { ...item.json, details: { task_id: '', ...details } } };
 }
 
@@ -279,14 +281,13 @@ export function lostBefore(
 	taskId: string,
 ): INodeExecutionData | undefined {
 	const { error, message } = json;
-	const { task_id, video_url } = objectOf(json['details']);
+	const { task_id } = objectOf(json['details']);
 	const about = typeof task_id === 'string' ? task_id : taskId;
 	if (isBlank(error) || (taskId !== '' && about === taskId)) return undefined;
 	const error_message = [error, message]
 		.filter((text) => !isBlank(text))
 		.map(shown)
 		.join('. ');
-	const ending = video_url === undefined ? 'failed' : 'download';
-	const reason = about === '' ? 'creation' : ending;
+	const reason = about === '' ? 'creation' : 'failed';
 	return { json: { ...json, task_id: about, reason, error_message } };
 }
