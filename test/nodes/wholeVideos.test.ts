@@ -296,7 +296,9 @@ describe('a fresh URL', () => {
 			options: { maximumFileSize: 0.001 },
 		});
 		// It is paid for: an error that begins with the name of a field says that nothing was sent.
-		expect(error).toMatch(/^The video is too large\. Maximum File Size is .*Raise the limit.*is completed/);
+		expect(error).toMatch(
+			/^The video is too large\. Maximum File Size is .*Raise the limit.*is completed/,
+		);
 		expect(seen('/v1/')).toHaveLength(1);
 	});
 
