@@ -86,7 +86,9 @@ async function findNow<T>(run: CallRun<T>) {
 	for (const each of asked.filter((one) => !found.has(one))) {
 		const { index, key } = each;
 		// A failed video frees its key, but not for the items that have got it.
-		const call = calls.findLast((made) => key !== '' && made.key === key);
+		const ofKey = calls.findLast((made) => key !== '' && made.key === key);
+		// Of one without an answer, for which other values were sent, `claimKeys` says that the key is in use.
+		const call = ofKey?.result || ofKey?.hash === each.hash ? ofKey : undefined;
 		const other = inPlace.get(each);
 		if (call !== undefined && !again.has(call.call)) {
 			const error = keyConflict(each, call);
