@@ -626,9 +626,9 @@ describe('delivered_at, by which a Filter drops what has gone on before', () => 
 	])(
 		'of videos that a try has delivered whose output n8n discards, in %s',
 		async (_name, execution) => {
-			const unwaited = { ...parameters, waitUntilFinished: false };
-			await run(['b'], { parameters: unwaited, execution: { id: '9', token: 'token-9' } });
-			if (execution === retry) await run(['c'], { parameters: unwaited });
+			const unfinished = { ...parameters, waitUntilFinished: false };
+			await run(['b'], { parameters: unfinished, execution: { id: '9', token: 'token-9' } });
+			if (execution === retry) await run(['c'], { parameters: unfinished });
 			answers[`${CREATE} a`] = [sendJson({ error: { message: 'slow down' } }, 429)];
 			const { outputs } = await run(['a', 'b', 'c'], {
 				...execution,
