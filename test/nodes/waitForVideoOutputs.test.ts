@@ -401,7 +401,7 @@ describe('a creation that was refused', () => {
 	test.each<[string, IDataObject, IDataObject, object]>([
 		['of a creation', { prompt: 'refused' }, { reason: 'creation', task_id: '' }, {}],
 		['of a video', WAITS, { reason: 'failed', task_id: 'new' }, { new: MODERATED }],
-		['of a download', WAITS, { task_id: 'new' }, {}],
+		['of a download', WAITS, { reason: 'download', task_id: 'new' }, {}],
 	])(
 		'leaves through Failed where its item has an older task: the error output %s',
 		async (_name, parameters, fields, reported) => {

@@ -281,13 +281,14 @@ export function lostBefore(
 	taskId: string,
 ): INodeExecutionData | undefined {
 	const { error, message } = json;
-	const { task_id } = objectOf(json['details']);
+	const { task_id, video_url } = objectOf(json['details']);
 	const about = typeof task_id === 'string' ? task_id : taskId;
 	if (isBlank(error) || (taskId !== '' && about === taskId)) return undefined;
 	const error_message = [error, message]
 		.filter((text) => !isBlank(text))
 		.map(shown)
 		.join('. ');
-	const reason = about === '' ? 'creation' : 'failed';
+	const failed = isBlank(video_url) ? 'failed' : 'download';
+	const reason = about === '' ? 'creation' : failed;
 	return { json: { ...json, task_id: about, reason, error_message } };
 }
