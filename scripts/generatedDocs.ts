@@ -1,10 +1,9 @@
 import { VIDEO_MODELS } from '../nodes/client/video/models';
-import { STATES } from '../nodes/shared/durable/states';
 import { ownFieldTables, sharedFieldTable } from './fieldTables';
 import { modelTable } from './modelTable';
 import { loadNode, NODE_NAMES } from './nodePages';
 import { stateDiagram } from './stateDiagram';
-import { stateTable } from './stateTable';
+import { STATES, stateTable } from './stateTable';
 
 /** A part of a page that `npm run docs` writes between two marks. */
 export interface GeneratedPart {

@@ -1,7 +1,38 @@
-import { STATES, TO_KEY, type State } from '../nodes/shared/durable/states';
+import { TO_KEY, type State } from '../nodes/shared/durable/states';
 import { markdownTable } from './markdownTable';
 
-type StateRow = (typeof STATES)[State];
+/** What a state means, and what each event makes of it. */
+interface StateRow {
+	/** To the item of a retry that made the call. */
+	readonly toRetry: 'sends it' | 'does not know its outcome' | 'takes its result';
+	readonly events: Readonly<Record<string, State>>;
+}
+
+/** What each state means, and where it leads. */
+export const STATES: Readonly<Record<State, StateRow>> = {
+	none: {
+		toRetry: 'sends it',
+		events: { 'has a key, or is of a retry': 'claimed', 'is sent': 'sent' },
+	},
+	claimed: {
+		toRetry: 'sends it',
+		events: { 'is sent': 'sent', 'yields, or stands for a minute': 'none' },
+	},
+	sent: {
+		toRetry: 'does not know its outcome',
+		events: {
+			'is answered, or gets a task ID': 'open',
+			'certainly fails, or is deleted': 'none',
+		},
+	},
+	open: {
+		toRetry: 'takes its result',
+		events: { 'is completed': 'done', fails: 'failed' },
+	},
+	done: { toRetry: 'takes its result', events: {} },
+	/** With a task: one without has none to take, see `isMade`. */
+	failed: { toRetry: 'takes its result', events: {} },
+};
 
 const HEAD = ['state', 'what the rows show', "n8n's _Retry_", 'another execution with its key'];
 

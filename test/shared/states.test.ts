@@ -1,6 +1,7 @@
 import { isMade, mainRowOf } from '../../nodes/shared/durable/call';
-import { stateOf, STATES, type State } from '../../nodes/shared/durable/states';
+import { stateOf, type State } from '../../nodes/shared/durable/states';
 import type { Row } from '../../nodes/shared/engine/dataTable';
+import { STATES } from '../../scripts/stateTable';
 
 const finished_at = '2026-01-01T00:00:00.000Z';
 

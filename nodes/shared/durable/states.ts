@@ -2,14 +2,8 @@ import { taskState } from '../../client/video/tasks';
 import type { Row } from '../engine/dataTable';
 import { taskIdOf } from './taskTable';
 
+/** The states of a paid call, as its rows in the ledger show them. In the state `none` it has no row. */
 export type State = 'none' | 'claimed' | 'sent' | 'open' | 'done' | 'failed';
-
-/** What a state means, and what each event makes of it. */
-interface StateRow {
-	/** To the item of a retry that made the call. */
-	readonly toRetry: 'sends it' | 'does not know its outcome' | 'takes its result';
-	readonly events: Readonly<Record<string, State>>;
-}
 
 /** What a state means to another call with the same key. */
 export const TO_KEY = {
@@ -20,32 +14,6 @@ export const TO_KEY = {
 	done: 'has a video',
 	failed: 'is free',
 } as const satisfies Record<State, string>;
-
-/** The states of a paid call, as its rows in the ledger show them. In the state `none` it has no row. */
-export const STATES: Readonly<Record<State, StateRow>> = {
-	none: {
-		toRetry: 'sends it',
-		events: { 'has a key, or is of a retry': 'claimed', 'is sent': 'sent' },
-	},
-	claimed: {
-		toRetry: 'sends it',
-		events: { 'is sent': 'sent', 'yields, or stands for a minute': 'none' },
-	},
-	sent: {
-		toRetry: 'does not know its outcome',
-		events: {
-			'is answered, or gets a task ID': 'open',
-			'certainly fails, or is deleted': 'none',
-		},
-	},
-	open: {
-		toRetry: 'takes its result',
-		events: { 'is completed': 'done', fails: 'failed' },
-	},
-	done: { toRetry: 'takes its result', events: {} },
-	/** With a task: one without has none to take, see `isMade`. */
-	failed: { toRetry: 'takes its result', events: {} },
-};
 
 /**
  * The state of a row. A word that is none of ours, as a person may have typed it, counts as sent or answered: it frees

@@ -12,7 +12,7 @@ export const TASK_TABLE = {
 	columns: {
 		task_id: 'string',
 		// n8n shows about five columns without scrolling: these a person reads first.
-		/** See `STATES`. */
+		/** See `State`. */
 		status: 'string',
 		sent_at: 'date',
 		prompt: 'string',
