@@ -50,8 +50,6 @@ export type ErrorKind =
 	| 'stream'
 	/** The request succeeded, but the video task failed (spec 3.1). */
 	| 'failed'
-	/** The caller's limit allows no more requests. */
-	| 'limit'
 	/** The execution was canceled. */
 	| 'canceled';
 

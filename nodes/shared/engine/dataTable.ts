@@ -50,10 +50,7 @@ export interface Find {
 	/** How many rows to read first, and whether those that were read so far do. */
 	readonly first?: number;
 	readonly isEnough?: (rows: readonly Row[]) => boolean;
-	readonly orderBy?: string;
 	readonly newest?: true | undefined;
-	/** A missing table is not created. */
-	readonly optional?: true;
 }
 
 /**
@@ -223,9 +220,7 @@ async function runSteps(
 	for (let isAgain = false; ;) {
 		const known = tableIds.get(key);
 		try {
-			const isOptional = steps.every((step) => 'optional' in step);
-			const id = known ?? (await findTable(context, schema, isOptional));
-			if (id === undefined) return [];
+			const id = known ?? (await findTable(context, schema));
 			tableIds.set(key, id);
 			const repeated = isAgain ? rowsOfInsert(schema, steps[0]!) : [];
 			const found = repeated.length > 0 ? await runOn(context, id, schema, repeated) : [];
@@ -278,17 +273,12 @@ function toTableError({ name }: TableSchema, error: Error): TableError {
 }
 
 /**
- * The ID of the table. If there is none it is created, unless it is optional.
+ * The ID of the table. If there is none it is created.
  *
  * @throws TableError when it has other columns, or when it is not the ledger that the workflow has used.
  */
-async function findTable(
-	context: IExecuteFunctions,
-	schema: TableSchema,
-	isOptional: boolean,
-): Promise<string | undefined> {
+async function findTable(context: IExecuteFunctions, schema: TableSchema): Promise<string> {
 	const found = await listed(context, schema);
-	if (found === undefined && isOptional) return undefined;
 	const wanted = Object.entries(schema.columns).map(([name, type]) => ({ name, type }));
 	const creation = {
 		resource: 'table',
@@ -392,8 +382,9 @@ function parametersOf(step: Step): INodeParameters {
 		return { operation: 'update', columns, ...toFilters(step.where) };
 	}
 	if ('remove' in step) return { operation: 'deleteRows', ...toFilters(step.remove) };
-	const { find, limit = 0, orderBy: orderByColumn = 'id', newest } = step;
-	const order = { orderBy: true, orderByColumn, orderByDirection: newest ? 'DESC' : 'ASC' };
+	const { find, limit = 0, newest } = step;
+	const orderByDirection = newest ? 'DESC' : 'ASC';
+	const order = { orderBy: true, orderByColumn: 'id', orderByDirection };
 	const amount = limit > 0 ? { limit } : { returnAll: true };
 	return { operation: 'get', ...toFilters(find), ...amount, ...order };
 }
