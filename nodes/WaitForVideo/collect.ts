@@ -1,7 +1,14 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { emptyText, InputError } from '../client/errors';
-import { oneOf, onTable, PAGE, type Condition, type Row } from '../shared/engine/dataTable';
+import {
+	idRange,
+	oneOf,
+	onTable,
+	PAGE,
+	type Condition,
+	type Row,
+} from '../shared/engine/dataTable';
 import { deriveContext } from '../shared/engine/request';
 import { grouped } from '../shared/durable/call';
 import { TASK_TABLE, taskIdOf, TO_ANSWER, trimTaskIds } from '../shared/durable/taskTable';
@@ -187,12 +194,7 @@ async function takeFree(
 	const set = { collected_at };
 	const taken = new Set<unknown>();
 	for (const rows of equal.values()) {
-		const ids = rows.map(({ id }) => Number(id));
-		const range = [
-			['id', 'gte', Math.min(...ids)] as const,
-			['id', 'lte', Math.max(...ids)] as const,
-		];
-		const where = { all: [...isOpen, ...same(rows[0]!), ...range] };
+		const where = { all: [...isOpen, ...same(rows[0]!), ...idRange(rows)] };
 		for (const { id } of await onTable(context, TASK_TABLE, { set, where })) taken.add(id);
 	}
 	return chosen.filter(({ id }) => taken.has(id));

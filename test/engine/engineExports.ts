@@ -16,7 +16,7 @@ export const NEEDS_NOTHING: Readonly<Record<string, string>> = {
 	...{ sleepSlice: 'uses what n8n documents', eventLoopTurn: 'uses what n8n documents' },
 	n8nClock: 'uses what n8n documents',
 	...{ PAGE: 'is a number', MAX_CONDITIONS: 'is a number', oneOf: 'is a value' },
-	theseRows: 'is a value',
+	...{ theseRows: 'is a value', idRange: 'is a value' },
 	TableError: 'is an error',
 	...{ leftIn: 'reads what leave has put', takeBack: 'removes what leave has put' },
 	...{ placeOfItem: 'reads what leave has put', linkedToPlaces: 'reads what leave has put' },

@@ -764,7 +764,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		...inFolder('shared/files', 'signedFileUrl'),
 		'shared/form',
 		'shared/durable',
-		...inFolder('shared/engine', 'entered missing oneOf'),
+		...inFolder('shared/engine', 'entered idRange missing oneOf'),
 		...inFolder('shared/run', 'toHint nodeState withoutKeys withStrays'),
 	],
 	'it runs the readers for items or requests, and copies what they return': [

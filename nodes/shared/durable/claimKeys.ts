@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { settled, slices, valueOf, type Settled } from '../../client/concurrency';
-import { oneOf, type Filter, type Row, type Step } from '../engine/dataTable';
+import { idRange, oneOf, type Filter, type Row, type Step } from '../engine/dataTable';
 import { isOwn } from '../run/credential';
 import { byCall, grouped, mainRowOf, outcomeOf, toKnown, type AskedCall, type Paid } from './call';
 import { lockOf, type CallRun } from './callRun';
@@ -230,11 +230,7 @@ export function theseClaims(claims: readonly Pick<Claim, 'id' | 'token'>[]): rea
 		if (before?.token === claim.token && before.id + 1 === claim.id) groups.at(-1)!.push(claim);
 		else groups.push([claim]);
 	}
-	return groups.map((group) => {
-		const range = [
-			['id', 'gte', group[0]!.id] as const,
-			['id', 'lte', group.at(-1)!.id] as const,
-		];
-		return { all: [...claimsOf(group[0]!.token).all, ...range] };
-	});
+	return groups.map((group) => ({
+		all: [...claimsOf(group[0]!.token).all, ...idRange(group)],
+	}));
 }

@@ -75,6 +75,15 @@ export function theseRows(rows: readonly Row[]): Filter {
 	return oneOf('id', [...new Set(rows.map(({ id }) => id))]);
 }
 
+/** The conditions of IDs from the first to the last of these. */
+export function idRange(rows: readonly { readonly id?: unknown }[]): readonly Condition[] {
+	const ids = rows.map(({ id }) => Number(id));
+	return [
+		['id', 'gte', Math.min(...ids)],
+		['id', 'lte', Math.max(...ids)],
+	];
+}
+
 /** The filters of a step, none of them too long. */
 const partsOf = (rows: Filter): readonly Filter[] =>
 	'all' in rows ? [rows] : slices(rows.any, MAX_CONDITIONS).map((any) => ({ any }));

@@ -8,7 +8,7 @@ import { counted, isBlank } from '../../client/values';
 import { pollResult } from '../../client/video/pollResult';
 import { hasVideo, type TaskReport } from '../../client/video/tasks';
 import type { TaskPoll } from '../../client/video/pollTasks';
-import { MAX_CONDITIONS, oneOf, onTable, type Row, type Step } from '../engine/dataTable';
+import { idRange, MAX_CONDITIONS, oneOf, onTable, type Row, type Step } from '../engine/dataTable';
 import { byCall } from '../durable/call';
 import { removals } from '../durable/claimKeys';
 import { taskLedger, TASK_TABLE } from '../durable/taskTable';
@@ -165,11 +165,7 @@ async function replaceRows(
 		const insert = rows
 			.flatMap((row) => results.get(row) ?? [row])
 			.map((row) => ({ ...row, token: added }));
-		const range = [
-			['id', 'gte', Number(rows[0]!['id'])] as const,
-			['id', 'lte', Number(rows.at(-1)!['id'])] as const,
-		];
-		const remove = { all: [['token', 'eq', taken] as const, ...range] };
+		const remove = { all: [['token', 'eq', taken] as const, ...idRange(rows)] };
 		// Another run may have inserted its rows at the same moment: of each call the newest row stays.
 		const now = await onLedger({ insert }, { remove }, { find: where });
 		const calls = [...byCall(now.filter((row) => isOwn(row, account))).values()];
