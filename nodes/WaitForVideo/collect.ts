@@ -158,14 +158,10 @@ async function takeRows(
 		takenAt(one) < takenAt(other) ? -1 : Number(takenAt(one) > takenAt(other)),
 	);
 	if (free.length === 0) {
-		const isElsewhere = ['workflow_id', 'neq', workflowId] as const;
-		const find = { all: [...open, ['task_id', 'isNotEmpty'] as const, isElsewhere] };
-		const elsewhere =
-			ledgerTasks === 'project' ? [] : await onTable(context, TASK_TABLE, { find, limit: 1 });
+		const where = ledgerTasks === 'project' ? '' : ' of the workflow';
 		const parts = [
-			`No open tasks${minutes > 0 ? ` that are ${minutes} minutes old or more (see Minimum Age)` : ''}`,
+			`No open tasks${where}${minutes > 0 ? ` that are ${minutes} minutes old or more (see Minimum Age)` : ''}`,
 			own.length > 0 && `${own.length} belong to a run of the last ${TAKEN_MIN} minutes`,
-			elsewhere.length > 0 && 'there are some of other workflows (see Which Tasks)',
 		];
 		hint(parts.filter(Boolean).join('; '), 'info');
 	}

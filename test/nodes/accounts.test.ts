@@ -188,7 +188,7 @@ test.each([
 			expect.stringMatching(
 				/^Open tasks of another API key or Base URL: task-0\. .*clear account in their rows/,
 			),
-			'No open tasks',
+			'No open tasks of the workflow',
 		]);
 		const [row] = rowsOf('task_id');
 		tables.drop(TASK_TABLE.name);

@@ -19,7 +19,8 @@ import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED, FAILED } from '../support/waitOutputs';
 
 const MINUTE_MS = 60_000;
-const NOTHING_OPEN = 'No open tasks that are 15 minutes old or more (see Minimum Age)';
+const NOTHING_OPEN =
+	'No open tasks of the workflow that are 15 minutes old or more (see Minimum Age)';
 const DATE = expect.stringMatching(/^\d{4}-.*Z$/) as string;
 
 let account: string;
@@ -618,7 +619,7 @@ describe('tasks from the ledger', () => {
 			expect.stringMatching(
 				/^Open tasks of another API key or Base URL: a, b\. .*clear account/,
 			),
-			`${NOTHING_OPEN}; there are some of other workflows (see Which Tasks)`,
+			NOTHING_OPEN,
 		]);
 		expect(tables.rows).toStrictEqual(before);
 		expect(polled()).toStrictEqual([]);
