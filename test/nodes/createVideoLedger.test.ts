@@ -966,13 +966,7 @@ describe('Idempotency Key', () => {
 	});
 
 	test.each([
-		[
-			'open',
-			'pending',
-			null,
-			'not finished',
-			'Tasks created before this error, still generating',
-		],
+		['open', 'pending', null, 'not finished', 'Tasks still generating'],
 		['done', 'completed', '2020-01-01T00:01:00.000Z', 'completed', 'Tasks completed'],
 	])(
 		'a task that is %s is reused, and texts say so',

@@ -117,9 +117,7 @@ describe('Retry On Fail', () => {
 			context: { data: { kind: 'http', status: 503, outcome_unknown: true } },
 		});
 		expect(error!.description).toMatch(/First check whether the service has the task/);
-		expect(error!.description).toMatch(
-			/Tasks created before this error, still generating: task-p1, task-p2/,
-		);
+		expect(error!.description).toMatch(/Tasks still generating: task-p1, task-p2/);
 	});
 
 	test('repeats it with the option Retry If Outcome Is Unknown', async () => {

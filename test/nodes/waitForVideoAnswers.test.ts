@@ -84,7 +84,7 @@ describe('without any good answer', () => {
 			message: `${message}. Retry polls again, free of charge`,
 		});
 		expect(error!.description).toMatch(remedy);
-		expect(error!.description).toContain('Tasks not finished: a, b');
+		expect(error!.description).toContain('Tasks still generating: a, b');
 		expect(outputs.flat()).toHaveLength(0);
 
 		const continued = await wait(tasks, { onError: 'continueErrorOutput' });

@@ -124,7 +124,7 @@ describe('the key is rejected while one video is generating', () => {
 			c: [MODERATED],
 		};
 	});
-	const NAMED = `Tasks completed: a (${VIDEO}). Tasks not finished: b. Tasks failed: c: moderation`;
+	const NAMED = `Tasks completed: a (${VIDEO}). Tasks still generating: b. Tasks failed: c: moderation`;
 
 	test('the error that fails the node names each task by its outcome, with the videos', async () => {
 		const { error, outputs } = await wait();

@@ -109,8 +109,7 @@ export async function deliver(
 			openedRun(context),
 			() => ({
 				concurrency: CONCURRENT_DOWNLOADS,
-				describeCompleted: () =>
-					describeVideos(videos, { generating: 'Tasks not finished' }),
+				describeCompleted: () => describeVideos(videos),
 			}),
 			async (index) => {
 				const delivery = await deliverItem(index);

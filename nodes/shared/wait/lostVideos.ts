@@ -20,7 +20,7 @@ import { named, type Delivered } from './record';
 /** Lists of videos in an error, by the `reason` of lost ones. */
 const LISTS = {
 	completed: 'Tasks completed',
-	generating: 'Tasks created before this error, still generating',
+	generating: 'Tasks still generating',
 	download: 'Tasks completed, without their file',
 	timeout: 'Tasks not finished in time',
 	refused: 'Tasks that the service rejects',
@@ -211,21 +211,14 @@ function lossMessage(videos: readonly Video[], hasGone: boolean): string {
 	return `${failed}. ${gone.length} ${gone.length === 1 ? 'has' : 'have'} gone on: ${named(gone)}`;
 }
 
-/**
- * All videos by what became of them, for the error that stops the node; the first of each kind with their URL.
- *
- * @param lists How the lists begin that differ.
- */
-export function describeVideos(
-	videos: readonly Video[],
-	lists: Partial<Record<keyof typeof LISTS, string>> = {},
-) {
+/** All videos by what became of them, for the error that stops the node; the first of each kind with their URL. */
+export function describeVideos(videos: readonly Video[]): string {
 	const kindOf = (video: Video) =>
 		video.reason ??
 		(hasVideo(video)
 			? 'completed'
 			: (taskState({ status: shown(video.status) }) ?? 'generating'));
-	const texts = Object.entries({ ...LISTS, ...lists }).flatMap(([kind, list]) => {
+	const texts = Object.entries(LISTS).flatMap(([kind, list]) => {
 		const own = videos.filter((video) => kindOf(video) === kind);
 		const shownOnes = own.map((video, index) => {
 			const { name, video_url: url } = video;
