@@ -58,9 +58,6 @@ export const chatForm = form({
 	}),
 });
 
-/** Limits of a single exchange: there is none. */
-const NO_LIMITS = { maxRounds: Infinity, maxCalls: Infinity, maxRepeats: Infinity };
-
 /**
  * Sends one request per item; with live streaming one item at a time, so that their texts do not mix. Items of the same
  * memory run one after another.
@@ -83,7 +80,7 @@ export async function runChatCompletion(run: Run): Promise<INodeExecutionData[][
 			const sent = await askForReply(run, request, 'reply', asking);
 			const reply = judge(sent, 'reply', mayBeEmpty, question.request.tools !== undefined);
 			// A reply with calls that the workflow has to run ends no turn.
-			const next = applyReply(conversation, reply, [], NO_LIMITS);
+			const next = applyReply(conversation, reply, []);
 			const keep = async (ended: Conversation) => {
 				await (node?.remember(asked, ended) ?? remember(run, memory, ended));
 			};

@@ -11,7 +11,7 @@ import { findMismatch } from '../../nodes/client/chat/jsonSchema';
 import { inferSchema } from '../../nodes/shared/chat/schemaForm';
 import type { ChatCompletion, ToolDeclaration, Usage } from '../../nodes/client/chat/types';
 
-const LIMITS = { maxRounds: 10, maxCalls: 50, maxRepeats: 3 };
+const LIMITS = { maxRounds: 10, maxCalls: 50 };
 const TOOLS: ToolDeclaration[] = [
 	{
 		type: 'function',

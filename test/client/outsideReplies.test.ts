@@ -57,7 +57,7 @@ test('any number of different tool calls in one reply', () => {
 		type: 'function',
 		function: { name: `f${index}`, arguments: '{}' },
 	}));
-	const limits = { maxRounds: 9, maxCalls: MANY, maxRepeats: 3 };
+	const limits = { maxRounds: 9, maxCalls: MANY };
 	const { calls } = applyReply(startConversation([]), reply({ tool_calls }), [], limits);
 	expect(calls).toHaveLength(MANY);
 });

@@ -354,14 +354,9 @@ export const READERS: readonly Reader[] = [
 	}),
 	row('client/chat#applyReply', (text) => {
 		const start = startConversation([{ role: 'user', content: 'Hi' }]);
-		const limits = { maxRounds: 9, maxCalls: 1e9, maxRepeats: 1e9 };
 		return () => {
-			const next = applyReply(
-				start,
-				reply({ tool_calls: calls(text) }),
-				tool({ type: 'object' }),
-				limits,
-			);
+			const asked = reply({ tool_calls: calls(text) });
+			const next = applyReply(start, asked, tool({ type: 'object' }));
 			return closeOpenCalls(
 				applyResult(next, 'c0', { result: text, failed: false }, 0),
 				'end',

@@ -21,9 +21,10 @@ export interface ConversationLimits {
 	readonly maxCalls: number;
 	/** Maximum calls of one reply that are executed; the model is told that the others were not. Default: all. */
 	readonly maxCallsPerRound?: number;
-	/** Maximum calls of the same tool with the same arguments and the same result. Default: 3. */
-	readonly maxRepeats?: number;
 }
+
+/** Maximum calls of the same tool with the same arguments and the same result. */
+const MAX_REPEATS = 3;
 
 /** A tool call as a conversation keeps it: what the model has asked for, where that is, and its result. */
 export interface CallRecord {
@@ -80,13 +81,13 @@ export function startConversation(messages: readonly ChatMessage[]): Conversatio
  * in the form in which it is sent back, see `readToolCalls`.
  *
  * Invalid calls (unknown tool, arguments that are not JSON or do not match the schema) get an error as their result at
- * once. When a limit stops the conversation, `closeOpenCalls` closes its pending calls.
+ * once. When a limit stops the conversation, `closeOpenCalls` closes its pending calls. A single exchange has no limits.
  */
 export function applyReply(
 	conversation: Conversation,
 	completion: ChatCompletion,
 	tools: readonly ToolDeclaration[],
-	limits: ConversationLimits,
+	limits?: ConversationLimits,
 ): Conversation {
 	const { message, finish_reason: finishReason } = completion.choices[0]!;
 	const rounds = conversation.rounds + 1;
@@ -103,7 +104,7 @@ export function applyReply(
 			...conversation.calls,
 			...limitRound(
 				kept.map((each) => toRecord(each, tools, rounds)),
-				limits.maxCallsPerRound,
+				limits?.maxCallsPerRound,
 			),
 		],
 		...(usage === undefined ? {} : { usage }),
@@ -117,7 +118,7 @@ export function applyReply(
 		const messages = [...next.messages, answer];
 		return { ...next, messages, phase: { kind: 'answered' } };
 	}
-	const reason = exceededLimit(next, limits);
+	const reason = limits && exceededLimit(next, limits);
 	if (reason === undefined) return next;
 	const closed = closeOpenCalls(next, `the conversation was stopped (${reason})`);
 	return { ...closed, phase: { kind: 'stopped', reason } };
@@ -237,7 +238,6 @@ function completeRound(conversation: Conversation): Conversation {
 }
 
 function exceededLimit({ rounds, calls }: Conversation, limits: ConversationLimits) {
-	const { maxRepeats = 3 } = limits;
 	if (rounds >= limits.maxRounds) return 'max_rounds';
 	if (calls.length > limits.maxCalls) return 'max_tool_calls';
 	// A tool that is polled answers in another way some day. A call without a result counts with the most frequent one.
@@ -248,7 +248,7 @@ function exceededLimit({ rounds, calls }: Conversation, limits: ConversationLimi
 		const count = (counts.get(same) ?? 0) + 1;
 		counts.set(same, count).set(call, Math.max(count, counts.get(call) ?? 0));
 	}
-	const isRepeated = [...counts.values()].some((count) => count > maxRepeats);
+	const isRepeated = [...counts.values()].some((count) => count > MAX_REPEATS);
 	return isRepeated ? 'repeated_tool_call' : undefined;
 }
 
