@@ -35,7 +35,7 @@ import {
 import type { Delivered } from '../shared/wait/record';
 
 import { checkCostKnown, limitOf, planVideo, type PlannedVideo } from './plan';
-import { ADVICE, readWaits, waitForCreated, type CreateRun } from './wait';
+import { readWaits, TO_GO_ON, waitForCreated, type CreateRun } from './wait';
 
 /** Types of nodes that may wait for a video. */
 const WAITING_NODES = /\.(waitForVideo|executeWorkflow|httpRequest)$/;
@@ -66,7 +66,7 @@ export async function createVideos(
 	}
 	const stops = !context.continueOnFail() && !isToolRun(context);
 	const leaves = !isTriedAgain(context) && canLeave(context);
-	const loss = { advice: Object.values(ADVICE), canLeave: leaves };
+	const loss = { advice: [TO_GO_ON] as const, canLeave: leaves };
 	const run: CreateRun = { stops, leaves, planned: new Map() };
 	const created = await createTasks(context, run);
 	if (!leaves) failForLost(context, created, loss);

@@ -13,9 +13,8 @@ import type { PlannedVideo } from './plan';
 import { createVideoForm } from './properties';
 
 /** What can be done in this node. */
-export const ADVICE = {
-	toGoOn: 'To go on without them, set On Error to Continue and retry with the currently saved workflow',
-} as const;
+export const TO_GO_ON =
+	'To go on without them, set On Error to Continue and retry with the currently saved workflow';
 
 /** Whether the node waits for the videos: one value for all items. Where it is invalid, each item has that error. */
 export function readWaits(context: IExecuteFunctions): boolean {

@@ -86,6 +86,8 @@ interface Reader {
 	 * of the workflow, who also reads what is run in the editor. In n8n's *Retry* nobody waits any more.
 	 */
 	readonly reader: 'model' | 'visitor' | 'owner';
+	/** Whether the trigger streams. */
+	readonly isStreamed: boolean;
 	/** Whether somebody waits for the texts, also in the editor. */
 	readonly isAwaited: boolean;
 	/** Whether a page draws replies, whose browser loads images unasked. What a webhook answers when the workflow has run is data. */
@@ -96,15 +98,16 @@ interface Reader {
 export function readerOf(context: NodeContext): Reader {
 	// n8n's type of a sub-node lacks what its context has. That of n8n 2.20 has no such method.
 	const run = context as IExecuteFunctions;
-	if (isToolRun(context) || isToolCall(run))
-		return { reader: 'model', isAwaited: false, isDrawn: false };
-	const mode = context.getMode();
 	const { isStreaming } = context as Partial<IExecuteFunctions>;
 	const isStreamed = isStreaming?.call(context) === true;
+	if (isToolRun(context) || isToolCall(run))
+		return { reader: 'model', isStreamed, isAwaited: false, isDrawn: false };
+	const mode = context.getMode();
 	const triggers = mode === 'retry' ? [] : triggersOf(run);
 	const isAwaited = isStreamed || triggers.some((each) => WAITING[each.type]!(each));
 	const isDrawn = isStreamed || triggers.some(({ type }) => type !== WEBHOOK_NODE_TYPE);
-	return { reader: isAwaited && mode !== 'manual' ? 'visitor' : 'owner', isAwaited, isDrawn };
+	const reader = isAwaited && mode !== 'manual' ? 'visitor' : 'owner';
+	return { reader, isStreamed, isAwaited, isDrawn };
 }
 
 /** One run of a node: what its functions need of n8n, read once. */
@@ -132,9 +135,7 @@ export async function openRun(given: NodeContext, known?: Reading) {
 	// n8n's type of a sub-node lacks what its context has.
 	const context = given as IExecuteFunctions;
 	restoreSources(context);
-	const { reader, isAwaited, isDrawn } = readerOf(context);
-	const { isStreaming } = context as Partial<IExecuteFunctions>;
-	const isStreamed = isStreaming?.call(context) === true;
+	const reader = readerOf(context);
 	const node = context.getNode();
 	const isTool = isToolRun(context);
 	const read = known ? { value: known } : await settled(readNode(context));
@@ -155,16 +156,12 @@ export async function openRun(given: NodeContext, known?: Reading) {
 		workflowId: context.getWorkflow().id ?? '',
 		/** Whether the node runs as a tool of an agent. */
 		isTool,
-		/** Who reads the texts of this run, see `Reader`. */
-		reader,
-		isAwaited,
-		isDrawn,
+		/** Who reads the texts of this run. */
+		...reader,
 		/** What the visitor of the chat has sent, see `chatMessages`. */
 		messages: chatMessages(context),
-		/** Whether the trigger streams. */
-		isStreamed,
 		/** Whether text is shown while it arrives. */
-		isLive: isStreamed && reader !== 'model',
+		isLive: reader.isStreamed && reader.reader !== 'model',
 		clock: n8nClock(context),
 		/** How many runs of the node came before this one. */
 		index: runsOf(context).length,

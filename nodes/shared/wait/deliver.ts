@@ -259,13 +259,9 @@ function checkUrl(url: string): void {
 	if (!/^data:video\/|^data:image\//i.test(url)) checkHttpUrl(url, advice);
 }
 
-/**
- * Returns the task ID.
- *
- * @throws InputError when it is empty.
- */
-export function checkTaskId(taskId: string): string {
-	if (taskId !== '') return taskId;
+/** @throws InputError when the task ID is empty. */
+export function checkTaskId(taskId: string): void {
+	if (taskId !== '') return;
 	const hint = 'Create Video outputs it as task_id: connect it, or enter the ID of a task';
 	throw new InputError('Task ID', 'is empty', hint);
 }
