@@ -395,7 +395,7 @@ describe('Chat Completion', () => {
 	});
 
 	test.each<[string, IDataObject, RegExp]>([
-		['no chat', { memory: 'chat' }, /^Memory is This Chat, but no Chat Trigger has started/],
+		['no chat', { memory: 'chat' }, /^Memory is This Chat, but no chat has sent/],
 		['an empty key', { memory: 'key', memoryKey: '' }, /^Memory Key is empty/],
 		[
 			'a key that all visitors without a name have',
@@ -422,8 +422,8 @@ describe('Chat Completion', () => {
 		const items = [{ chatInput: 'Hi', sessionId: null }];
 		const { error } = await chat('Hi', { items });
 		expect(error).toMatchObject({
-			message: 'Memory is This Chat, but its sessionId is null',
-			description: 'Send the ID of the conversation, or set Memory to By Key',
+			message: 'Memory is This Chat, but no chat has sent a usable sessionId',
+			description: 'Start the workflow with a Chat Trigger, or set Memory to By Key',
 		});
 		expect(server.requests).toHaveLength(0);
 	});
@@ -632,7 +632,7 @@ describe('anywhere behind a Chat Trigger', () => {
 			await inChat(tested, 'Hi', visitor, { sessionId: 'login-1' });
 		expect(sent().map(({ length }) => length)).toStrictEqual([1, 1]);
 		const { run } = await inChat(tested, 'Hi', null, { sessionId: 'login-1' });
-		expect(run.data.resultData.error?.message).toContain('but its sessionId is null');
+		expect(run.data.resultData.error?.message).toContain('no chat has sent a usable sessionId');
 	});
 
 	test('without a Chat Trigger Super Assistant has a new session in each call', async () => {
@@ -803,7 +803,7 @@ describe('Agent with Tools', () => {
 	});
 
 	test.each([
-		['without a chat', { memory: 'chat' }, 'no Chat Trigger has started'],
+		['without a chat', { memory: 'chat' }, 'no chat has sent a usable sessionId'],
 		[
 			'without a question',
 			{ memory: 'key', memoryKey: 'k', ...TOOL_RESULT },

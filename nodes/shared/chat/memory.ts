@@ -5,7 +5,7 @@ import { lastTurn, limitMemory, parseMemory, toKeep, withMemory } from '../../cl
 import type { ChatMessage } from '../../client/chat/types';
 import { keyedMutex } from '../../client/concurrency';
 import { InputError } from '../../client/errors';
-import { isBlank, oneLine, shown } from '../../client/values';
+import { isBlank, shown } from '../../client/values';
 import { hashOf } from '../durable/identity';
 import type { Row, Step, TableSchema } from '../engine/dataTable';
 import { isSignedUrl } from '../engine/request';
@@ -68,14 +68,11 @@ export function memoryKeyOf(
 	if (memory === 'key') return keyOf(run, item, memoryKey, KEY);
 	const key = chatOf(run, item);
 	if (key !== '') return key;
-	const [id] = sessionIds(run, item);
-	const sent = oneLine(JSON.stringify(id ?? null));
-	const [why, todo] =
-		id === undefined
-			? ['no Chat Trigger has started the workflow', 'Start it with a Chat Trigger']
-			: [`its sessionId is ${sent}`, 'Send the ID of the conversation'];
-	const hint = `${todo}, or set Memory to By Key`;
-	throw new InputError('Memory', `is This Chat, but ${why}`, hint);
+	throw new InputError(
+		'Memory',
+		'is This Chat, but no chat has sent a usable sessionId',
+		'Start the workflow with a Chat Trigger, or set Memory to By Key',
+	);
 }
 
 /** The rows of a conversation, each of them a turn. */
