@@ -54,7 +54,7 @@ test.each<[IDataObject, string, RegExp]>([
 	[
 		// What a person types into a field in the mode Fixed is text.
 		{ idempotencyKey: '{{ $json.topic }}' },
-		'Idempotency Key is the text {{ $json.topic }}, the same for every item',
+		'Idempotency Key has the text {{ $json.topic }}, which n8n does not evaluate',
 		/^Switch the field from Fixed to Expression/,
 	],
 	[{ pricePerSecond: '={{ "0,1" }}' }, 'Price per Second is 0,1', /^Enter a number of/],
