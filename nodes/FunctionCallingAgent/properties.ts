@@ -25,9 +25,6 @@ import {
 import { NODES_LABEL, type ToolNodes } from '../shared/chat/toolNodes';
 import { choice, count, entries, form, json, notice, options, text } from '../shared/form/form';
 
-const EXAMPLE_SCHEMA =
-	'{\n  "type": "object",\n  "properties": {\n    "city": { "type": "string" }\n  },\n  "required": ["city"]\n}';
-
 /**
  * The heading of a tool in the list, e.g. `get_weather(city, unit)`. Without a name n8n shows `Tool 1`. A schema that is
  * an expression or incomplete has no names to show.
@@ -51,13 +48,6 @@ const TOOL_TITLE = `={{ ((tool) => {
 const PARAMETERS = schemaFields({
 	define: ['Define Parameters', 'define'],
 	entry: ['Parameter', 'parameter'],
-	schema: EXAMPLE_SCHEMA,
-	example: {
-		default: '{\n  "city": "Rome"\n}',
-		help: 'Example arguments. Their types become the schema.',
-	},
-	required: 'Whether the model must pass this argument',
-	placeholders: ['city', 'Name of the city'],
 });
 
 /** The fields of a tool, in the order of use as well. */

@@ -15,36 +15,30 @@ import { choice, entries, json, text, toggle, type Entry, type ValuesOf } from '
 /** The types of JSON Schema, but for null. */
 const TYPES = ['Array', 'Boolean', 'Integer', 'Number', 'Object', 'String'];
 
-/** The texts of a form that defines a JSON Schema by fields, as JSON or by an example. */
+/** What differs between the forms that define a JSON Schema by fields, as JSON or by an example. */
 interface SchemaForm {
 	/** Label and name of the choice between the three. */
 	readonly define: readonly [label: string, name: string];
 	/** Label and name of an entry in the list of fields. */
 	readonly entry: readonly [label: string, name: string];
-	readonly schema: string;
-	readonly example: { readonly default: string; readonly help: string };
-	/** Help text of the switch *Required*. */
-	readonly required: string;
-	/** An example name and its description. */
-	readonly placeholders: readonly [name: string, description: string];
 	/** When the form is shown. */
 	readonly show?: Readonly<Record<string, string[]>>;
 }
 
 /** The fields of such a form. `SchemaEntry` has their values. */
-export function schemaFields({ define, entry, show, ...texts }: SchemaForm) {
+export function schemaFields({ define, entry, show }: SchemaForm) {
 	const when = (choice: string) => ({
 		displayOptions: { show: { ...show, [define[1]]: [choice] } },
 	});
 	/** Not sorted by name: users fill them from top to bottom. */
 	const values = {
-		name: text('Name', { placeholder: `e.g. ${texts.placeholders[0]}` }),
+		name: text('Name', { placeholder: 'e.g. title' }),
 		type: choice('Type', {
 			choices: TYPES.map((name) => [name, name.toLowerCase()]),
 			default: 'string',
 		}),
-		description: text('Description', { placeholder: `e.g. ${texts.placeholders[1]}` }),
-		required: toggle('Required', { help: texts.required, default: true }),
+		description: text('Description', { placeholder: 'e.g. Title of the video' }),
+		required: toggle('Required', { help: 'Whether the value must be there', default: true }),
 		values: text('Allowed Values', {
 			placeholder: 'e.g. celsius, fahrenheit',
 			help: `Separated by commas, in the type of the ${entry[1]}: 5, 10. Leave empty to allow any value.`,
@@ -65,8 +59,16 @@ export function schemaFields({ define, entry, show, ...texts }: SchemaForm) {
 			...when('fields'),
 			entry: [...entry, values],
 		}),
-		schema: json('JSON Schema', { default: texts.schema, ...when('schema') }),
-		example: json('Example', { ...texts.example, ...when('example') }),
+		schema: json('JSON Schema', {
+			default:
+				'{\n  "type": "object",\n  "properties": {\n    "title": { "type": "string" }\n  },\n  "required": ["title"]\n}',
+			...when('schema'),
+		}),
+		example: json('Example', {
+			default: '{\n  "title": "A boat on the lake",\n  "tags": ["boat", "lake"]\n}',
+			help: 'Its types become the schema',
+			...when('example'),
+		}),
 	};
 }
 
@@ -177,13 +179,6 @@ const EMPTY_HINT = 'Add the fields of the reply, or set Response Format to JSON'
 const SCHEMA = schemaFields({
 	define: ['Define Schema', 'defineSchema'],
 	entry: ['Field', 'field'],
-	schema: '{\n  "type": "object",\n  "properties": {\n    "title": { "type": "string" }\n  },\n  "required": ["title"]\n}',
-	example: {
-		default: '{\n  "title": "A boat on the lake",\n  "tags": ["boat", "lake"]\n}',
-		help: 'Example reply. Its types become the schema.',
-	},
-	required: 'Whether the reply must have this field',
-	placeholders: ['title', 'Title of the video'],
 	show: { responseFormat: ['schema'] },
 });
 
