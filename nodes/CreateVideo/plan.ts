@@ -8,13 +8,7 @@ import { readPair, REFERENCES, VIDEO_FIELDS, type OwnModel } from '../client/vid
 
 import { videoRequest } from '../client/video/videoRequest';
 import { placeOfItem } from '../shared/engine/rest';
-import {
-	binaryFile,
-	fieldNames,
-	hashOfFile,
-	signedFileUrl,
-	type FileEntry,
-} from '../shared/files/fileSource';
+import { fileSources, hashOfFile, signedFileUrl, type FileEntry } from '../shared/files/fileSource';
 import { openedRun } from '../shared/run/run';
 import { unansweredHint, type Limit } from '../shared/durable/limit';
 import { TASK_TABLE } from '../shared/durable/taskTable';
@@ -62,7 +56,7 @@ export async function planVideo(
 	const sources = await Promise.all(
 		input.references.map(async ({ kind, source }) => [
 			kind,
-			'url' in source ? source.url : await hashOfFile(context, source.id),
+			'url' in source ? source.url : await hashOfFile(context, source.file.id ?? ''),
 		]),
 	);
 	const { request, adjustments, seconds = 0 } = plan;
@@ -132,28 +126,11 @@ function readInput(
 }
 
 /** @param field Name of the entry in errors. */
-function readEntry(
-	context: IExecuteFunctions,
-	item: number,
-	{ kind: entered = 'image', source = 'url', url = '', binaryProperty = '' }: FileEntry,
-	field: string,
-) {
+function readEntry(context: IExecuteFunctions, item: number, entry: FileEntry, field: string) {
 	const kinds = REFERENCES.map(({ kind }) => kind);
-	const kind = readChoice(entered, `${field}, Kind`, kinds);
-	const sources =
-		source === 'url'
-			? [url].flat().map((each) => ({ url: checkText(each, field) }))
-			: fieldNames(binaryProperty, field).map((property) => {
-					const { id = '' } = binaryFile(openedRun(context), item, property, field);
-					return { property, id };
-				});
-	return sources.map((each) => ({ field, kind, source: each }));
-}
-
-function checkText(url: unknown, field: string): string {
-	if (typeof url === 'string' && url.trim() !== '') return url.trim();
-	const hint = 'Enter a URL, or an expression that returns one; an empty list means no file';
-	throw new InputError(field, 'has no URL', hint);
+	const kind = readChoice(entry.kind ?? 'image', `${field}, Kind`, kinds);
+	const sources = fileSources(openedRun(context), item, entry, field);
+	return sources.map((source) => ({ field, kind, source }));
 }
 
 /** Rounds a sum of money to ten digits, which removes the noise of binary fractions (0.1 times 3). */

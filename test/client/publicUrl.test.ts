@@ -65,7 +65,7 @@ test.each([
 	['javascript:alert(1)', 'Images: entry 1 is not a valid URL'],
 	['view-source:https://example.com/a.png', 'Images: entry 1 is not a valid URL'],
 	['example.com/a.png', 'Images: entry 1 is not a valid URL'],
-	['', 'Images: entry 1 is not a valid URL'],
+	['', 'Images: entry 1 has no URL'],
 	['https://example.com\\@10.0.0.1/a.png', 'Images: entry 1 is not a valid URL'],
 	['https:\\\\example.com/a.png', 'Images: entry 1 is not a valid URL'],
 	['https:example.com/a.png', 'Images: entry 1 is not a valid URL'],

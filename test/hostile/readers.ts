@@ -746,7 +746,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 			'shared/chat',
 			'showNotice isOfVisitor rejectUndeclared keyOf recall startOfTurn chatRows',
 		),
-		...inFolder('shared/files', 'binaryFile hashOfFile checkHttpUrl freeField signAgain'),
+		...inFolder('shared/files', 'fileSources hashOfFile checkHttpUrl freeField signAgain'),
 		...inFolder(
 			'shared/run',
 			'blocked failureJson stoppingError checkKey checkPrompt oneName isRounded isSingleOutput roundedError serviceOf',

@@ -158,12 +158,12 @@ test.each<[string, IDataObject, string]>([
 });
 
 const ENTRY = 'Images: entry 1';
-const NO_URL = `${ENTRY} is not a valid URL`;
+const NO_URL = `${ENTRY} has no URL`;
 const image = (entry: IDataObject) => ({ prompt: 'Hi', images: { image: [entry] } });
 
 test.each<[string, IDataObject, string]>([
 	['chatCompletion', image({ source: 'url', url: '={{ null }}' }), NO_URL],
-	['chatCompletion', image({ source: 'url', url: '={{ 5 }}' }), NO_URL],
+	['chatCompletion', image({ source: 'url', url: '={{ 5 }}' }), `${ENTRY} is not a valid URL`],
 	['chatCompletion', image({ source: 'url', url: '={{ [null] }}' }), NO_URL],
 	[
 		'chatCompletion',

@@ -73,6 +73,7 @@ export function checkPublicUrl(text: string, { field, allowPrivate }: PublicUrlO
 	// Behind a backslash some read another host than others.
 	const isValid = URL.canParse(url) && /^https?:\/\/[^/?#\\]+(?:[/?#]|$)/i.test(url);
 	rejectMistakes(field, [
+		[url === '', 'has no URL', LIST_HINT],
 		[/^data:/i.test(url), 'is a data: URL', FILE_HINT],
 		[/[\s,;|]https?:\/\//i.test(url), 'has more than one URL', LIST_HINT],
 		[!isValid, 'is not a valid URL', 'Start it with https:// or http://'],
@@ -86,7 +87,7 @@ export function checkPublicUrl(text: string, { field, allowPrivate }: PublicUrlO
 }
 
 const LIST_HINT =
-	'Enter one URL, or an expression that returns a list of them. Within a URL write %2C for a comma, and %20 for a space';
+	'Enter one URL, or an expression that returns a list of them; an empty list means no file. Within a URL write %2C for a comma, and %20 for a space';
 const FILE_HINT =
 	'The service does not accept file contents: use the URL of the file, or binary data of the item';
 

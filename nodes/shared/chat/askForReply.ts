@@ -15,8 +15,8 @@ import type { ChatCompletion, ChatMessage, ChatRequest, Taker } from '../../clie
 import { emptyText, rejectMistakes } from '../../client/errors';
 import { checkPublicUrl } from '../../client/http/publicUrl';
 import { asJson, type JsonValue } from '../../client/json';
-import { oneLine, shown } from '../../client/values';
-import { binaryFile, type FileEntry, fieldNames, signedFileUrl } from '../files/fileSource';
+import { oneLine } from '../../client/values';
+import { type FileEntry, fileSources, signedFileUrl } from '../files/fileSource';
 import { appField, boundFields } from './requestOptions';
 import { readCall } from '../form/callOptions';
 import type { ValuesOf } from '../form/form';
@@ -88,12 +88,12 @@ export function imageUrls(
 	label = 'Images',
 ): string[] {
 	const { isPrivate: allowPrivate } = run.service();
-	return entries.flatMap(({ source = 'url', url, binaryProperty = '' }, index) => {
+	return entries.flatMap((entry, index) => {
 		const checks = { field: `${label}: entry ${index + 1}`, allowPrivate };
-		if (source === 'url')
-			return [url].flat().map((each) => checkPublicUrl(shown(each ?? ''), checks));
-		return fieldNames(binaryProperty, checks.field).map((name) => {
-			const file: Partial<IBinaryData> = binaryFile(run, item, name, checks.field);
+		return fileSources(run, item, entry, checks.field).map((source) => {
+			if ('url' in source) return checkPublicUrl(source.url, checks);
+			const name = source.property;
+			const file: Partial<IBinaryData> = source.file;
 			const { mimeType: type = '' } = file;
 			// A file that n8n does not know is text for it.
 			const isOther = !/^(image\/|application\/octet-stream$|text\/plain$|$)/i.test(type);

@@ -64,7 +64,7 @@ export function fieldNames(entered: unknown, field: string): string[] {
  * @param property Name of the binary field.
  * @throws InputError when the item has no such file.
  */
-export function binaryFile(
+function binaryFile(
 	{ mainItems }: Pick<Run, 'mainItems'>,
 	itemIndex: number,
 	property: string,
@@ -76,6 +76,24 @@ export function binaryFile(
 	const problem = `has the name ${oneLine(property)}, but the item has no such binary field`;
 	const names = Object.keys(binary).map(oneLine).join(', ');
 	throw new InputError(field, problem, `It has ${names === '' ? 'no binary data' : names}`);
+}
+
+/**
+ * What an entry names: its URLs, or binary files of the item.
+ *
+ * @param field Name of the entry in errors.
+ * @throws InputError as `fieldNames` and `binaryFile`.
+ */
+export function fileSources(
+	run: Pick<Run, 'mainItems'>,
+	itemIndex: number,
+	{ source = 'url', url, binaryProperty = '' }: FileEntry,
+	field: string,
+) {
+	if (source === 'url') return [url].flat().map((each) => ({ url: shown(each ?? '').trim() }));
+	return fieldNames(binaryProperty, field).map((property) => {
+		return { property, file: binaryFile(run, itemIndex, property, field) };
+	});
 }
 
 /**
