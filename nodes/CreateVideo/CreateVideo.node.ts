@@ -51,7 +51,6 @@ export class CreateVideo implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][] | null> {
-		await openRun(this);
-		return await createVideos(this);
+		return await createVideos(await openRun(this));
 	}
 }

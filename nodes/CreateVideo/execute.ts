@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { settled, valueOf } from '../client/concurrency';
 import { isAbout, isCanceled, type ServiceError } from '../client/errors';
@@ -18,10 +18,10 @@ import { openPaidCalls, type PaidCalls } from '../shared/durable/paidCalls';
 import { stateOf } from '../shared/durable/states';
 import { readModelCodes } from '../shared/run/credential';
 import { executionOf } from '../shared/engine/context';
-import { ignoreAlwaysOutputData, isToolRun, isTriedAgain } from '../shared/engine/runs';
+import { ignoreAlwaysOutputData } from '../shared/engine/runs';
 import { isFollowed, workflowOf } from '../shared/engine/workflow';
 import { mapItems } from '../shared/run/mapItems';
-import { openedRun } from '../shared/run/run';
+import type { Run } from '../shared/run/run';
 
 import {
 	describeVideos,
@@ -57,56 +57,51 @@ type CreatedVideo = CreatedTask & {
  *
  * @returns Null if this run was not needed and is not to be recorded.
  */
-export async function createVideos(
-	context: IExecuteFunctions,
-): Promise<INodeExecutionData[][] | null> {
-	if (isPutOff(context)) {
+export async function createVideos(run: Run): Promise<INodeExecutionData[][] | null> {
+	const { context } = run;
+	if (isPutOff(run)) {
 		ignoreAlwaysOutputData(context);
 		return null;
 	}
-	const stops = !context.continueOnFail() && !isToolRun(context);
-	const leaves = !isTriedAgain(context) && canLeave(context);
+	const stops = !run.continuesOnFail() && !run.isTool;
+	const leaves = !run.isTriedAgain && canLeave(context);
 	const loss = { advice: [TO_GO_ON] as const, canLeave: leaves };
-	const run: CreateRun = { stops, leaves, planned: new Map() };
-	const created = await createTasks(context, run);
-	if (!leaves) failForLost(context, created, loss);
-	const waits = readWaits(context);
-	const delivered = waits ? await waitForCreated(context, created, run) : created;
-	if (stops) failForLost(context, delivered, loss);
+	const creation: CreateRun = { stops, leaves, planned: new Map() };
+	const created = await createTasks(run, creation);
+	if (!leaves) failForLost(run, created, loss);
+	const waits = readWaits(run);
+	const delivered = waits ? await waitForCreated(run, created, creation) : created;
+	if (stops) failForLost(run, delivered, loss);
 	const items = delivered.flatMap(({ item, ending }) =>
 		stops && ending === 'failed' ? [] : [item],
 	);
-	if (!waits) hintUnattended(context, items);
+	if (!waits) hintUnattended(run, items);
 	const hasAll = items.length === delivered.length;
-	if (hasAll && items.every(({ json }) => json['error'] === undefined)) clearCallLog(context);
-	return [linkedToPlaces(context, showItems(openedRun(context), items))];
+	if (hasAll && items.every(({ json }) => json['error'] === undefined)) clearCallLog(run);
+	return [linkedToPlaces(context, showItems(run, items))];
 }
 
 /**
  * Creates the videos of all items: reads and validates all, checks the limits for those that will be sent, then sends
  * them. An invalid item stops the node before anything is billed, unless the node continues on errors.
  */
-async function createTasks(
-	context: IExecuteFunctions,
-	{ planned, stops }: CreateRun,
-): Promise<readonly Delivered[]> {
-	const run = openedRun(context);
-	const ownModels = readModelCodes(context, 'videoModels');
-	const oneByOne = () => ({ ...readBatching(context), concurrency: 1, batchInterval: 0 });
+async function createTasks(run: Run, { planned, stops }: CreateRun): Promise<readonly Delivered[]> {
+	const ownModels = readModelCodes(run.context, 'videoModels');
+	const oneByOne = () => ({ ...readBatching(run), concurrency: 1, batchInterval: 0 });
 	const checked = await mapItems(run, oneByOne, async (item) => {
-		const video = await planVideo(context, item, await ownModels);
+		const video = await planVideo(run, item, await ownModels);
 		if (video.options.maximumCost !== undefined) checkCostKnown(video);
 		planned.set(item, video);
 		return { json: {} };
 	});
 	const videos = [...planned.values()];
-	const opened = await settled(openTasks(context, videos));
+	const opened = await settled(openTasks(run, videos));
 	/** The items whose video was not created. */
 	const failed = new Map<number, Delivered>();
 	/** Why nothing more is sent. What costs nothing comes out all the same. */
 	let stop: unknown = stops && 'value' in opened ? opened.value.refusal : undefined;
 	const readOptions = () => ({
-		...readBatching(context),
+		...readBatching(run),
 		describeCompleted,
 		calls: valueOf(opened),
 	});
@@ -120,7 +115,7 @@ async function createTasks(
 				failed.set(item, NOT_SENT);
 				return { json: {} };
 			}
-			const output = await settled(outputOf(context, video, calls));
+			const output = await settled(outputOf(run, video, calls));
 			if ('value' in output) return { json: output.value, pairedItem: { item } };
 			const { error } = output;
 			if (!isFree && (stops ? !isAbout('request', error) : isAbout('credit', error)))
@@ -137,7 +132,7 @@ async function createTasks(
 			failed.set(item, notCreated(error));
 			return { json: {} };
 		});
-		hintChanges(context, videos, items);
+		hintChanges(run, videos, items);
 		return items.map((item, index) => {
 			const ending = isLeftOut(item) ? 'unsent' : 'completed';
 			return failed.get(index) ?? { item: namingTask(item), ending };
@@ -193,10 +188,10 @@ const CREATIONS: CallKind<CreatedVideo> = {
 };
 
 /** Opens the creations of a run in the task ledger. */
-async function openTasks(context: IExecuteFunctions, videos: readonly PlannedVideo[]) {
+async function openTasks(run: Run, videos: readonly PlannedVideo[]) {
 	const calls = videos.flatMap(({ options, call }) => (options.dryRun ? [] : call));
-	const isOn = taskLedger.read(context, 0);
-	return await openPaidCalls(context, CREATIONS, calls, isOn, limitOf(context, videos));
+	const isOn = taskLedger.read(run, 0);
+	return await openPaidCalls(run, CREATIONS, calls, isOn, limitOf(run, videos));
 }
 
 /**
@@ -208,7 +203,7 @@ async function openTasks(context: IExecuteFunctions, videos: readonly PlannedVid
  * @throws ServiceError when the creation failed, now or in an earlier try.
  */
 async function outputOf(
-	context: IExecuteFunctions,
+	run: Run,
 	video: PlannedVideo,
 	calls: PaidCalls<CreatedVideo>,
 ): Promise<IDataObject> {
@@ -220,7 +215,7 @@ async function outputOf(
 		const toSend = video.sign();
 		const { retry, limitMs, idleTimeoutMs } = options;
 		const task = await withRetry(
-			openedRun(context).clock,
+			run.clock,
 			{ ...retry, limitMs },
 			async (deadline) =>
 				await createVideo(withDeadline(http, deadline), toSend, idleTimeoutMs),
@@ -230,7 +225,7 @@ async function outputOf(
 	if (paid === undefined) return { task_id: '', reason: 'limit', ...video.details };
 	const { result, isReused } = paid;
 	if (!isReused) {
-		openedRun(context).trace({
+		run.trace({
 			'gen_ai.response.model': result.model,
 			'agent_video.task_ids': result.task_id,
 			'agent_video.video_seconds': plan.seconds,
@@ -241,29 +236,29 @@ async function outputOf(
 	return asJson({
 		...rest,
 		// An agent's model needs it where it gets a video that it may not have asked for.
-		...((isReused || !isToolRun(context)) && { request: sent }),
+		...((isReused || !run.isTool) && { request: sent }),
 		...(isReused && { reused: true }),
 	});
 }
 
 /** Says in a hint below the output that videos are generated which nothing in the workflow waits for. */
-function hintUnattended(context: IExecuteFunctions, items: readonly INodeExecutionData[]): void {
+function hintUnattended(run: Run, items: readonly INodeExecutionData[]): void {
 	const { length } = items.filter(
 		({ json: { task_id, status } }) => task_id && !/^(completed|failed)$/.test(String(status)),
 	);
-	if (length === 0 || isAwaited(context)) return;
+	if (length === 0 || isAwaited(run)) return;
 	const videos = `${counted(length, 'video')} ${length === 1 ? 'is' : 'are'}`;
-	openedRun(context).hint(
+	run.hint(
 		`${videos} generating, and nothing in this workflow waits. Connect Wait for Video, or switch on Wait Until Finished`,
 	);
 }
 
 /** Whether a node waits for the videos of this one, or may do so: of a sub-workflow the caller, and after "Execute step" a later run. */
-function isAwaited(context: IExecuteFunctions): boolean {
+function isAwaited({ context, node: own }: Run): boolean {
 	const { nodes, destination } = workflowOf(context);
 	if (executionOf(context).current.parent) return true;
 	if (destination !== undefined) return isFollowed(context);
-	const after = context.getChildNodes(context.getNode().name).map(({ name }) => name);
+	const after = context.getChildNodes(own.name).map(({ name }) => name);
 	return Object.values(nodes).some((node) => {
 		const { name, type, disabled, parameters } = node!;
 		if (disabled === true) return false;
@@ -274,11 +269,10 @@ function isAwaited(context: IExecuteFunctions): boolean {
 
 /** Says in hints below the output that durations were adjusted, and that a limit has left out items. */
 function hintChanges(
-	context: IExecuteFunctions,
+	{ hint }: Run,
 	videos: readonly PlannedVideo[],
 	items: readonly INodeExecutionData[],
 ): void {
-	const { hint } = openedRun(context);
 	const adjusted = videos.filter(({ plan }) => plan.adjustments.length > 0).length;
 	const unsent = items.filter(isLeftOut).length;
 	const where = counted(adjusted, 'item');

@@ -1,5 +1,3 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { InputError } from '../client/errors';
 import { checkPublicUrl } from '../client/http/publicUrl';
 import { withoutUndefined } from '../client/json';
@@ -9,10 +7,9 @@ import { readPair, REFERENCES, VIDEO_FIELDS, type OwnModel } from '../client/vid
 import { videoRequest } from '../client/video/videoRequest';
 import { placeOfItem } from '../shared/engine/rest';
 import { fileSources, hashOfFile, signedFileUrl, type FileEntry } from '../shared/files/fileSource';
-import { openedRun } from '../shared/run/run';
+import type { Run } from '../shared/run/run';
 import { unansweredHint, type Limit } from '../shared/durable/limit';
 import { TASK_TABLE } from '../shared/durable/taskTable';
-import { isToolRun } from '../shared/engine/runs';
 
 import type { ValuesOf } from '../shared/form/form';
 import { toWantedFiles } from '../shared/wait/poll';
@@ -28,25 +25,22 @@ export type PlannedVideo = Awaited<ReturnType<typeof planVideo>>;
  * @param own The video models in the credential.
  * @throws InputError when the input is invalid, or the service cannot fetch a file.
  */
-export async function planVideo(
-	context: IExecuteFunctions,
-	item: number,
-	own: readonly OwnModel[],
-) {
-	const values = createVideoForm.read(context, item);
-	const options = readCreateOptions(context, item, values);
-	const mistake = openedRun(context).reading?.mistake;
+export async function planVideo(run: Run, item: number, own: readonly OwnModel[]) {
+	const { context } = run;
+	const values = createVideoForm.read(run, item);
+	const options = readCreateOptions(run, item, values);
+	const mistake = run.reading?.mistake;
 	if (mistake !== undefined) throw mistake;
-	const input = readInput(context, item, values);
+	const input = readInput(run, item, values);
 	const { code: model, like } = readPair(input.model, own);
-	const { http, isPrivate: allowPrivate } = openedRun(context).service();
+	const { http, isPrivate: allowPrivate } = run.service();
 	/** How binary files are signed, by what the plan has in place of their URL, which is no URL. */
 	const signers = new Map<string, () => string>();
 	const references = input.references.map(({ field, kind, source }) => {
 		const urlOptions = { field, allowPrivate };
 		if ('url' in source) return { kind, url: checkPublicUrl(source.url, urlOptions) };
 		const url = `binary field ${source.property}`;
-		const sign = () => signedFileUrl(openedRun(context), item, source.property, urlOptions);
+		const sign = () => signedFileUrl(run, item, source.property, urlOptions);
 		// A file that cannot be published is an error before anything is sent.
 		sign();
 		signers.set(url, sign);
@@ -92,7 +86,7 @@ export async function planVideo(
 		/** Price per Second times the seconds of the video; undefined where one of them is unknown. */
 		estimatedCost,
 		/** The files to download when the node waits; undefined if it does not. */
-		files: values.waitUntilFinished ? toWantedFiles(context, values) : undefined,
+		files: values.waitUntilFinished ? toWantedFiles(run, values) : undefined,
 		http,
 		options,
 		/** The request as the output shows it: in place of a signed URL, with which anybody can read the file, it names the binary field. */
@@ -109,7 +103,7 @@ export async function planVideo(
 }
 
 function readInput(
-	context: IExecuteFunctions,
+	run: Run,
 	item: number,
 	{ model, prompt, references, options, ...others }: ReturnType<typeof createVideoForm.read>,
 ) {
@@ -120,16 +114,16 @@ function readInput(
 		extra: options.extraBody,
 		fields: Object.fromEntries(VIDEO_FIELDS.map(({ key }) => [key, texts[key]!])),
 		references: references.flatMap((entry, index) =>
-			readEntry(context, item, entry, `References: entry ${index + 1}`),
+			readEntry(run, item, entry, `References: entry ${index + 1}`),
 		),
 	};
 }
 
 /** @param field Name of the entry in errors. */
-function readEntry(context: IExecuteFunctions, item: number, entry: FileEntry, field: string) {
+function readEntry(run: Run, item: number, entry: FileEntry, field: string) {
 	const kinds = REFERENCES.map(({ kind }) => kind);
 	const kind = readChoice(entry.kind ?? 'image', `${field}, Kind`, kinds);
-	const sources = fileSources(openedRun(context), item, entry, field);
+	const sources = fileSources(run, item, entry, field);
 	return sources.map((source) => ({ field, kind, source }));
 }
 
@@ -153,7 +147,7 @@ const PERIODS = {
  * What the videos of a run may spend. Where the items have different limits the smallest holds. Undefined where none is set.
  */
 export function limitOf(
-	context: IExecuteFunctions,
+	{ context, isTool }: Run,
 	videos: readonly PlannedVideo[],
 ): Limit | undefined {
 	const isSet = ({ options }: PlannedVideo) =>
@@ -189,7 +183,7 @@ export function limitOf(
 				return new InputError(
 					label,
 					`is ${limit}. This run would ${would} ${roundCost(added[sum])}, and this ${who} has ${has} ${roundCost(spent[sum])} ${when}`,
-					isToolRun(context)
+					isTool
 						? 'Create no more videos now, and tell the user'
 						: `Nothing was sent. Use fewer items, raise ${label}, or switch on Take What Fits${open > 0 ? `. ${unansweredHint(open)}` : ''}`,
 				);

@@ -28,9 +28,8 @@ import {
 	type Fields,
 } from '../shared/form/form';
 import { taskLedgerField } from '../shared/durable/taskTable';
-import { isToolRun } from '../shared/engine/runs';
 import { checkKey, checkNotRounded } from '../shared/run/parameters';
-import { openedRun } from '../shared/run/run';
+import type { Run } from '../shared/run/run';
 import { downloadFields, fileFields, maximumWaitField } from '../shared/wait/poll';
 import { referencesField, videoFields, videoModelItems } from './modelProperties';
 
@@ -153,13 +152,10 @@ type CreateValues = ReturnType<typeof createVideoForm.read>;
  *
  * @throws InputError for a limit or a key whose expression gives nothing.
  */
-export function readCreateOptions(
-	context: IExecuteFunctions,
-	itemIndex: number,
-	{ options: given }: CreateValues,
-) {
-	const videos = isToolRun(context) ? videosOfTool : videosOfNode;
-	const call = readCall(openedRun(context), given);
+export function readCreateOptions(run: Run, itemIndex: number, { options: given }: CreateValues) {
+	const { context } = run;
+	const videos = run.isTool ? videosOfTool : videosOfNode;
+	const call = readCall(run, given);
 	return {
 		...given,
 		...call,

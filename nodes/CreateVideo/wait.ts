@@ -1,11 +1,9 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { readResult } from '../client/concurrency';
 import { isCanceled } from '../client/errors';
 import { shown } from '../client/values';
 import { readBatching } from '../shared/form/callOptions';
-import { isToolRun } from '../shared/engine/runs';
 import { errorLine } from '../shared/run/nodeErrors';
+import type { Run } from '../shared/run/run';
 import { deliver } from '../shared/wait/deliver';
 import { poll, withProgress } from '../shared/wait/poll';
 import type { Delivered } from '../shared/wait/record';
@@ -17,8 +15,8 @@ export const TO_GO_ON =
 	'To go on without them, set On Error to Continue and retry with the currently saved workflow';
 
 /** Whether the node waits for the videos: one value for all items. Where it is invalid, each item has that error. */
-export function readWaits(context: IExecuteFunctions): boolean {
-	const waits = readResult(() => createVideoForm.fields.waitUntilFinished.read(context, 0));
+export function readWaits(run: Run): boolean {
+	const waits = readResult(() => createVideoForm.fields.waitUntilFinished.read(run, 0));
 	return 'value' in waits && waits.value;
 }
 
@@ -41,18 +39,18 @@ export interface CreateRun {
  *   create the video again: the result says what happened.
  */
 export async function waitForCreated(
-	context: IExecuteFunctions,
+	run: Run,
 	created: readonly Delivered[],
 	{ planned, stops, leaves }: CreateRun,
 ): Promise<readonly Delivered[]> {
 	const taskIds = created.map(({ item }) => shown(item.json['task_id'] ?? ''));
 	if (taskIds.every((taskId) => taskId === '')) return created;
-	const isTool = isToolRun(context);
-	return await withProgress(context, async (progress) => {
+	const { isTool } = run;
+	return await withProgress(run, async (progress) => {
 		// Of several values the longest: no video ends before its own.
 		const waits = [...planned.values()].map(({ options }) => options.maximumWait);
-		const options = { ...readBatching(context), maximumWait: Math.max(...waits) };
-		const polled = await poll(context, taskIds, progress, 'inPlace', options);
+		const options = { ...readBatching(run), maximumWait: Math.max(...waits) };
+		const polled = await poll(run, taskIds, progress, 'inPlace', options);
 		if (isTool && polled.error !== undefined && !isCanceled(polled.error)) {
 			const error_message = errorLine(polled.error as Error);
 			return created.map(({ item, ending }) => {
@@ -64,7 +62,7 @@ export async function waitForCreated(
 			return taskId ? { taskId, files: planned.get(item)!.files } : { taskId, given };
 		});
 		const rule = { failsItems: !isTool && !stops, dropsAll: stops && !leaves };
-		const delivered = await deliver(context, progress, { ...polled, items, ...rule });
+		const delivered = await deliver(run, progress, { ...polled, items, ...rule });
 		return delivered.map((each, index) => {
 			if (each.ending === undefined || taskIds[index] === '') return each;
 			// The fields of the result come first, as from Wait for Video.

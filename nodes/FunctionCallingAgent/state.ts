@@ -109,7 +109,7 @@ export async function beginBatch(
 		// What is invalid for all of them is one error.
 		if (!forms.some((form) => 'value' in form)) valueOf(forms[0]!);
 		checkReturns(returns);
-		const toolNodes = await readToolNodes(context);
+		const toolNodes = await readToolNodes(run);
 		for (const [index, slot] of slots.entries()) {
 			const fields = await settled(readSlot(context, slot.item, forms[index]!, toolNodes));
 			const { conversation, memory, signed } = slot;

@@ -97,7 +97,7 @@ export async function runSuperAssistant(run: Run): Promise<INodeExecutionData[][
 		readJsonReply(judge(reply, 'assistant'), format, 'assistant');
 	};
 	const kind = { ...CALLS, check };
-	const opened = await settled(openPaidCalls(run.context, kind, calls, false));
+	const opened = await settled(openPaidCalls(run, kind, calls, false));
 	const work = async (item: number, sendText?: SendText) => {
 		const paid = valueOf(opened);
 		const plan = valueOf(planned[item]!);
@@ -112,7 +112,7 @@ export async function runSuperAssistant(run: Run): Promise<INodeExecutionData[][
 	};
 	try {
 		const onSuccess = () => {
-			clearCallLog(run.context);
+			clearCallLog(run);
 		};
 		return await mapChats(run, work, onSuccess, {
 			describeCompleted: ({ length }) => (length > 0 ? RETRY : ''),

@@ -50,7 +50,6 @@ export class WaitForVideo implements INodeType {
 	methods = { credentialTest };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][] | null> {
-		await openRun(this);
-		return await runWait(this);
+		return await runWait(await openRun(this));
 	}
 }

@@ -1,20 +1,11 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { emptyText, InputError } from '../client/errors';
-import {
-	idRange,
-	oneOf,
-	onTable,
-	PAGE,
-	type Condition,
-	type Row,
-} from '../shared/engine/dataTable';
-import { deriveContext } from '../shared/engine/request';
+import { idRange, oneOf, PAGE, type Condition, type Row } from '../shared/engine/dataTable';
 import { grouped } from '../shared/durable/call';
 import { TASK_TABLE, taskIdOf, TO_ANSWER, trimTaskIds } from '../shared/durable/taskTable';
 import { isOwn } from '../shared/run/credential';
-import { nodeState } from '../shared/run/nodeContext';
-import { openedRun, setRun } from '../shared/run/run';
+import type { Run } from '../shared/run/run';
 import { MANY, named } from '../shared/wait/record';
 import { waitForm } from './properties';
 
@@ -25,11 +16,8 @@ export interface LedgerTask {
 	readonly ledger: IDataObject;
 }
 
-const collectedState = (context: IExecuteFunctions) =>
-	nodeState<{ executionId: string; at: string; tasks: readonly LedgerTask[] }>(
-		context,
-		'collected',
-	);
+const collectedState = ({ state }: Run) =>
+	state<{ executionId: string; at: string; tasks: readonly LedgerTask[] }>('collected');
 
 /** Columns of the ledger that an output item has. */
 const OUTPUT_COLUMNS = [
@@ -47,23 +35,21 @@ const TAKEN_MIN = 25;
  * @returns Undefined when the node takes its tasks from its input.
  * @throws InputError when the ledger cannot be read, or a field is empty.
  */
-export async function collectTasks(
-	context: IExecuteFunctions,
-): Promise<readonly LedgerTask[] | undefined> {
-	if (waitForm.fields.tasks.read(context, 0) !== 'ledger') return undefined;
-	const state = collectedState(context);
-	const executionId = context.getExecutionId();
+export async function collectTasks(run: Run): Promise<readonly LedgerTask[] | undefined> {
+	if (waitForm.fields.tasks.read(run, 0) !== 'ledger') return undefined;
+	const state = collectedState(run);
+	const executionId = run.context.getExecutionId();
 	const saved = state.get();
 	const isTried = saved?.executionId === executionId;
 	if (isTried && saved.tasks.length > 0) return saved.tasks;
 
-	const values = waitForm.read(context, 0);
+	const values = waitForm.read(run, 0);
 	if (values.ledgerTasks === 'workflow' && values.workflowId === '')
 		throw emptyText('Workflow ID');
 	const at = new Date().toISOString();
 	// What the failed try of this retry has taken is free for it, unless another run has taken it since.
 	const triedAt = isTried ? undefined : saved?.at;
-	const rows = await takeRows(context, values, at, triedAt).catch((error: unknown) => {
+	const rows = await takeRows(run, values, at, triedAt).catch((error: unknown) => {
 		throw new InputError(
 			'Tasks',
 			`cannot be read from the task ledger: ${(error as Error).message}`,
@@ -79,25 +65,19 @@ export async function collectTasks(
 }
 
 /** Forgets the tasks of this run: the next run of the node in this execution takes others, and a Retry what is left of them. */
-export function forgetTasks(context: IExecuteFunctions): void {
-	const state = collectedState(context);
+export function forgetTasks(run: Run): void {
+	const state = collectedState(run);
 	const saved = state.get();
 	if (saved) state.set({ ...saved, tasks: [] });
 }
 
-/** The context of a run whose items are these tasks. Its fields have one value for all of them. */
-export function contextOfTasks(
-	context: IExecuteFunctions,
-	tasks: readonly object[],
-): IExecuteFunctions {
-	const run = openedRun(context);
-	const items = () => tasks.map((json) => ({ json })) as INodeExecutionData[];
-	const getNodeParameter: typeof run.getNodeParameter = (name, _item, fallback) =>
-		run.getNodeParameter(name, 0, fallback);
-	const members = { getInputData: items, getNodeParameter } as Partial<IExecuteFunctions>;
-	const derived = deriveContext(context, members);
-	setRun(derived, { ...run, context: derived, items, getNodeParameter });
-	return derived;
+/** A run whose items are these tasks. Its fields have one value for all of them. */
+export function runOfTasks(run: Run, tasks: readonly object[]): Run {
+	return {
+		...run,
+		items: () => tasks.map((json) => ({ json })) as INodeExecutionData[],
+		getNodeParameter: (name, _item, fallback) => run.getNodeParameter(name, 0, fallback),
+	};
 }
 
 /** The outputs of a run whose items are tasks of the ledger, with what the ledger knows about them. */
@@ -117,13 +97,13 @@ export function withLedger(
 
 /** Takes open rows of this account. What is left behind is named in hints. */
 async function takeRows(
-	context: IExecuteFunctions,
+	run: Run,
 	{ ledgerTasks, workflowId, options }: ReturnType<typeof waitForm.read>,
 	at: string,
 	triedAt: string | undefined,
 ): Promise<readonly Row[]> {
 	const { maximumTasks, minimumAge: minutes } = options;
-	const { hint, service } = openedRun(context);
+	const { hint, onTable, service } = run;
 	const { account } = service();
 	const before = (ms: number) => new Date(Date.now() - ms).toISOString();
 	const open: readonly Condition[] = [
@@ -135,12 +115,12 @@ async function takeRows(
 	const isOwnTask = (row: Row) => taskIdOf(row) !== '' && isOwn(row, account);
 	const takenAt = (row: Row) => String(row['collected_at'] ?? '');
 	const isNew = (row: Row) => isOwnTask(row) && takenAt(row) === '';
-	const rows = await onTable(context, TASK_TABLE, {
+	const rows = await onTable(TASK_TABLE, {
 		find: { all: isWanted },
 		first: Math.min(maximumTasks, PAGE),
 		isEnough: (read) => read.filter(isNew).length >= maximumTasks,
 	});
-	await mentionUnanswered(context, rows);
+	await mentionUnanswered(run, rows);
 	const hasTask = rows.filter((row) => taskIdOf(row) !== '');
 	const others = hasTask.filter((row) => !isOwn(row, account)).map(taskIdOf);
 	if (others.length > 0)
@@ -166,7 +146,7 @@ async function takeRows(
 		hint(parts.filter(Boolean).join('; '), 'info');
 	}
 	const isOpen = [...isWanted, ['task_id', 'isNotEmpty'] as const];
-	return await takeFree(context, isOpen, free.slice(0, maximumTasks), at);
+	return await takeFree(run, isOpen, free.slice(0, maximumTasks), at);
 }
 
 /**
@@ -174,7 +154,7 @@ async function takeRows(
  * it has changed, so that of two runs at the same moment one gets the row.
  */
 async function takeFree(
-	context: IExecuteFunctions,
+	{ onTable }: Run,
 	isOpen: readonly Condition[],
 	chosen: readonly Row[],
 	collected_at: string,
@@ -186,22 +166,22 @@ async function takeFree(
 		});
 	// Equal rows are taken together, from the first to the last of them that was chosen.
 	const equal = grouped(chosen, (row) => JSON.stringify(same(row)));
-	await onTable(context, TASK_TABLE, trimTaskIds(chosen));
+	await onTable(TASK_TABLE, trimTaskIds(chosen));
 	const set = { collected_at };
 	const taken = new Set<unknown>();
 	for (const rows of equal.values()) {
 		const where = { all: [...isOpen, ...same(rows[0]!), ...idRange(rows)] };
-		for (const { id } of await onTable(context, TASK_TABLE, { set, where })) taken.add(id);
+		for (const { id } of await onTable(TASK_TABLE, { set, where })) taken.add(id);
 	}
 	return chosen.filter(({ id }) => taken.has(id));
 }
 
 /** Names the creations without an answer among open rows: their tasks may exist, but nobody knows the IDs. */
-async function mentionUnanswered(context: IExecuteFunctions, rows: readonly Row[]): Promise<void> {
+async function mentionUnanswered({ hint, onTable }: Run, rows: readonly Row[]): Promise<void> {
 	const sent = rows.filter((row) => row['status'] === 'sent' && taskIdOf(row) === '');
 	// Where n8n was killed before it removed the row, that with the answer is there, too.
 	const calls = sent.map(({ call }) => call).filter(Boolean);
-	const sameCall = await onTable(context, TASK_TABLE, { find: oneOf('call', calls) });
+	const sameCall = await onTable(TASK_TABLE, { find: oneOf('call', calls) });
 	const answered = new Set(sameCall.filter(taskIdOf).map(({ call }) => call));
 	const unanswered = sent.filter(({ call }) => !answered.has(call));
 	if (unanswered.length === 0) return;
@@ -209,7 +189,7 @@ async function mentionUnanswered(context: IExecuteFunctions, rows: readonly Row[
 		({ id, execution_id: execution, item, sent_at: sentAt }) =>
 			`row ${id} (execution ${execution}, item ${item}, ${sentAt})`,
 	);
-	openedRun(context).hint(
+	hint(
 		`Creations without an answer: ${named(rowsOf, MANY)}. Their videos may exist. Look for them at the service. In the data table ${TASK_TABLE.name} ${TO_ANSWER}`,
 	);
 }

@@ -6,16 +6,10 @@ import { counted } from '../client/values';
 import type { PollState } from '../client/video/pollTasks';
 import { showItems } from '../shared/chat/chatStream';
 import { canLeave, linkedToPlaces } from '../shared/engine/rest';
-import {
-	canPlanRuns,
-	ignoreAlwaysOutputData,
-	isFirstTry,
-	isToolRun,
-	stackOf,
-} from '../shared/engine/runs';
+import { canPlanRuns, ignoreAlwaysOutputData, isFirstTry, stackOf } from '../shared/engine/runs';
 import { isConnected, workflowOf } from '../shared/engine/workflow';
 import { checkNotRounded } from '../shared/run/parameters';
-import { openedRun } from '../shared/run/run';
+import type { Run } from '../shared/run/run';
 import { checkTaskId, deliver, type WaitItem } from '../shared/wait/deliver';
 import { failForLost, isPutOff, isUnsent, lostBefore } from '../shared/wait/lostVideos';
 import {
@@ -25,7 +19,7 @@ import {
 	type Progress,
 	type WaitMode,
 } from '../shared/wait/poll';
-import { collectTasks, contextOfTasks, forgetTasks, withLedger, type LedgerTask } from './collect';
+import { collectTasks, forgetTasks, runOfTasks, withLedger, type LedgerTask } from './collect';
 import { runForm, waitForm } from './properties';
 
 /** @param isSet Whether its option fails the node, whatever is connected. */
@@ -38,29 +32,26 @@ const toGoOn = (isSet: boolean) =>
  *
  * @returns Null if this run was not needed and is not to be recorded.
  */
-export async function runWait(context: IExecuteFunctions): Promise<INodeExecutionData[][] | null> {
+export async function runWait(run: Run): Promise<INodeExecutionData[][] | null> {
+	const { context, isTool, isTriedAgain } = run;
 	// Its empty item would leave through Completed, where each item is a video.
-	if (!isToolRun(context)) ignoreAlwaysOutputData(context);
-	if (isPutOff(context)) return null;
-	const outputs = await withProgress(context, async (progress) => {
-		const { collected, isSuspended, ...polled } = await pollItems(context, progress);
+	if (!isTool) ignoreAlwaysOutputData(context);
+	if (isPutOff(run)) return null;
+	const outputs = await withProgress(run, async (progress) => {
+		const { collected, isSuspended, ...polled } = await pollItems(run, progress);
 		// n8n removes this run when it resumes; until then a webhook may answer with its items, as with n8n's Wait node. Copies:
 		// with an error output n8n empties the list that a node returns. With Retry On Fail an `error` of the first item would
 		// make it run the node again, whose entry has no items any more.
 		if (isSuspended) {
 			return [
-				context
-					.getInputData()
-					.map(({ json: { error, ...json }, ...item }) => ({ ...item, json })),
+				run.items().map(({ json: { error, ...json }, ...item }) => ({ ...item, json })),
 			];
 		}
-		const own = collected === undefined ? context : contextOfTasks(context, collected);
+		const own = collected === undefined ? run : runOfTasks(run, collected);
 		const onFailed = runForm.fields.onFailed.read(own, 0);
 		const isSet = onFailed === 'fail';
-		const fails =
-			isSet || (onFailed === 'auto' && !isToolRun(own) && !isConnected(own, FAILED));
-		const stops = fails && !context.continueOnFail();
-		const { isTriedAgain } = openedRun(context);
+		const fails = isSet || (onFailed === 'auto' && !isTool && !isConnected(context, FAILED));
+		const stops = fails && !run.continuesOnFail();
 		const leaves = stops && !isTriedAgain && canLeave(context);
 		const delivered = await deliver(own, progress, {
 			...polled,
@@ -69,47 +60,43 @@ export async function runWait(context: IExecuteFunctions): Promise<INodeExecutio
 		});
 		const isCollected = collected !== undefined;
 		const loss = { advice: [toGoOn(isSet)], canLeave: leaves, isCollected };
-		if (stops) failForLost(context, delivered, loss);
-		const outputs = toOutputs(own, delivered);
+		if (stops) failForLost(run, delivered, loss);
+		const outputs = toOutputs(run, delivered);
 		const unsent = delivered.filter(({ ending }) => ending === 'unsent').length;
 		if (unsent > 0)
-			openedRun(context).hint(
-				`${counted(unsent, 'item')} without a task, which Create Video has not sent`,
-			);
+			run.hint(`${counted(unsent, 'item')} without a task, which Create Video has not sent`);
 		if (stops)
-			outputs[FAILED] = isConnected(own, FAILED) ? outputs[FAILED]!.filter(isUnsent) : [];
+			outputs[FAILED] = isConnected(context, FAILED) ? outputs[FAILED]!.filter(isUnsent) : [];
 		if (collected === undefined) return outputs;
 		// For an error there n8n runs the node again, and forgets these outputs.
 		const isAgain = isTriedAgain && outputs[0]?.[0]?.json['error'] !== undefined;
-		if (!isAgain) forgetTasks(context);
+		if (!isAgain) forgetTasks(run);
 		return withLedger(outputs, collected);
 	});
-	return outputs.map((items, output) =>
-		linkedToPlaces(context, showItems(openedRun(context), items, output)),
-	);
+	return outputs.map((items, output) => linkedToPlaces(context, showItems(run, items, output)));
 }
 
 /**
  * Polls the tasks of all items, or those that were collected from the task ledger. An error is part of the result, so that
  * the task IDs are not lost with it.
  */
-async function pollItems(context: IExecuteFunctions, progress: Progress) {
+async function pollItems(run: Run, progress: Progress) {
 	let items: readonly WaitItem[] = [];
 	let collected: readonly LedgerTask[] | undefined;
 	try {
-		const mode = readWaitMode(context);
-		checkConnections(context, mode);
-		collected = await collectTasks(context);
-		items = readItems(context, collected);
+		const mode = readWaitMode(run);
+		checkConnections(run.context, mode);
+		collected = await collectTasks(run);
+		items = readItems(run, collected);
 		const taskIds = items.map(({ taskId }) => taskId);
-		const options = runForm.read(context, 0);
-		const polled = await poll(context, taskIds, progress, mode, options);
+		const options = runForm.read(run, 0);
+		const polled = await poll(run, taskIds, progress, mode, options);
 		if (polled.isSuspended) {
 			const nowMs = Date.now();
 			const resumeMs = nextResumeMs(polled, nowMs, options.maximumWait * 60_000);
 			const seconds = Math.round((resumeMs - nowMs) / 1000);
 			progress.finish(polled.polls, `, next poll in ${seconds} s`);
-			await suspendUntil(context, resumeMs);
+			await suspendUntil(run.context, resumeMs);
 		}
 		return { collected, items, ...polled };
 	} catch (error) {
@@ -118,25 +105,25 @@ async function pollItems(context: IExecuteFunctions, progress: Progress) {
 }
 
 /** Reads all items: a bad value stops the node before the first poll. With On Error: Continue it fails its own item only. */
-function readItems(context: IExecuteFunctions, collected: readonly LedgerTask[] | undefined) {
+function readItems(run: Run, collected: readonly LedgerTask[] | undefined) {
 	const read = (item: number): WaitItem => {
-		const values = waitForm.read(context, item);
-		if (collected === undefined) checkNotRounded(context, item, 'taskId', 'Task ID');
-		return { taskId: values.taskId, files: toWantedFiles(context, values) };
+		const values = waitForm.read(run, item);
+		if (collected === undefined) checkNotRounded(run.context, item, 'taskId', 'Task ID');
+		return { taskId: values.taskId, files: toWantedFiles(run, values) };
 	};
 	if (collected !== undefined)
 		return collected.map(({ task_id: taskId }) => ({ ...read(0), taskId }));
-	return context.getInputData().map((item, index): WaitItem => {
+	return run.items().map((item, index): WaitItem => {
 		const result = readResult((): WaitItem => {
 			const value = read(index);
 			if (value.taskId === '' && isUnsent(item))
 				return { taskId: '', given: { item, ending: 'unsent' } };
 			const lost = lostBefore(item, value.taskId);
 			if (lost) return { taskId: '', given: { item: lost, ending: 'failed' } };
-			if (!context.continueOnFail()) checkTaskId(value.taskId);
+			if (!run.continuesOnFail()) checkTaskId(value.taskId);
 			return value;
 		});
-		if ('value' in result || !context.continueOnFail()) return valueOf(result);
+		if ('value' in result || !run.continuesOnFail()) return valueOf(result);
 		const error = result.error as Error;
 		return { taskId: '', given: { item, ending: undefined, error } };
 	});
@@ -179,25 +166,25 @@ export const WAIT_OUTPUTS = `={{ ${JSON.stringify(NAMES)}
  * The mode of this run. The node polls in place whatever the form says where suspending does not work: it would cut off
  * a streamed response, n8n does not resume a node that was started with "Execute step", and it counts no tries across steps.
  */
-function readWaitMode(context: IExecuteFunctions): WaitMode {
+function readWaitMode(run: Run): WaitMode {
+	const { context } = run;
 	const { waitUntilFinished, waitMode } = waitForm.fields;
-	if (isToolRun(context)) return waitUntilFinished.read(context, 0) ? 'inPlace' : 'once';
-	const mode = waitMode.read(context, 0);
+	if (run.isTool) return waitUntilFinished.read(run, 0) ? 'inPlace' : 'once';
+	const mode = waitMode.read(run, 0);
 	const { destination } = workflowOf(context);
 	const isStep = destination === context.getNode().name;
-	const canSuspend =
-		!context.isStreaming() && !isStep && canPlanRuns(context) && isFirstTry(context);
+	const canSuspend = !run.isStreamed && !isStep && canPlanRuns(context) && isFirstTry(context);
 	return mode === 'suspend' && !canSuspend ? 'inPlace' : mode;
 }
 
 /** The items by output. An error goes on where On Error says so: where Failed leads nowhere, as from other nodes. */
 function toOutputs(
-	context: IExecuteFunctions,
+	{ context, isTool, node }: Run,
 	delivered: Awaited<ReturnType<typeof deliver>>,
 ): INodeExecutionData[][] {
-	if (isToolRun(context)) return [delivered.map(({ item }) => item)];
+	if (isTool) return [delivered.map(({ item }) => item)];
 	// n8n itself moves errors to an error output. Without one the node continues, in the older form of On Error as well.
-	const hasErrorOutput = context.getNode().onError === 'continueErrorOutput';
+	const hasErrorOutput = node.onError === 'continueErrorOutput';
 	const errorOutput = hasErrorOutput || isConnected(context, FAILED) ? 'failed' : 'completed';
 	const outputs = ENDINGS.map((endings: readonly string[]) =>
 		delivered.flatMap(({ item, ending = errorOutput }) =>

@@ -2,7 +2,6 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { readToolCall, toolCall } from '../../nodes/client/chat/toolCalls';
 import { readToolNodes } from '../../nodes/shared/chat/toolNodes';
-import { setRun } from '../../nodes/shared/run/run';
 import { strictContext, strictRun } from '../support/strictContext';
 
 // Only a complete n8n has its SDK for AI nodes.
@@ -45,8 +44,8 @@ const read = async (
 		getInputSourceData: getInputSourceData as IExecuteFunctions['getInputSourceData'],
 		...engine,
 	});
-	setRun(context, strictRun({ hint: (message) => void hints.push(message) }));
-	return await readToolNodes(context);
+	const hint = (message: string) => void hints.push(message);
+	return await readToolNodes(strictRun({ context, hint }));
 };
 
 test('tools are declared, each with its node', async () => {

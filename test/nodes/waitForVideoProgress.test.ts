@@ -2,7 +2,6 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { applyReport, startPoll } from '../../nodes/client/video/pollTasks';
 import { n8nClock } from '../../nodes/shared/engine/context';
-import { setRun } from '../../nodes/shared/run/run';
 import { pollProgress } from '../../nodes/shared/wait/poll';
 import { strictRun } from '../support/strictContext';
 
@@ -18,8 +17,8 @@ beforeEach(() => {
 		getExecutionCancelSignal: () => undefined,
 	} as unknown as IExecuteFunctions;
 	const clock = n8nClock(context);
-	setRun(context, strictRun({ clock, withoutSecrets: (value) => value, hint: jest.fn() }));
-	progress = pollProgress(context, (text) => texts.push(text.trim()));
+	const run = strictRun({ clock, withoutSecrets: (value) => value, hint: jest.fn() });
+	progress = pollProgress(run, (text) => texts.push(text.trim()));
 });
 afterEach(() => {
 	jest.restoreAllMocks();

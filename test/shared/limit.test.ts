@@ -3,7 +3,9 @@ import type { AskedCall } from '../../nodes/shared/durable/call';
 import type { CallRun } from '../../nodes/shared/durable/callRun';
 import { openLimit, type Limit } from '../../nodes/shared/durable/limit';
 import type { Row } from '../../nodes/shared/engine/dataTable';
+import { nodeState } from '../../nodes/shared/run/nodeContext';
 import { rowTable } from '../support/rowTable';
+import { strictContext } from '../support/strictContext';
 
 const DAY = '2026-06-15T00:00:00.000Z';
 const at = (hour: number) => new Date(Date.parse(DAY) + hour * 3_600_000).toISOString();
@@ -39,11 +41,8 @@ async function world(
 		...more,
 	};
 	const run = {
-		context: {
-			getWorkflow: () => ({ id: 'w' }),
-			getContext: () => values,
-			getExecutionId: () => 'e',
-		},
+		workflowId: 'w',
+		state: (key: string) => nodeState(strictContext({ getContext: () => values }), key),
 		origin: { origin: 'o' },
 		isRetry,
 		onLedger: table.write,

@@ -1,4 +1,4 @@
-import { NodeConnectionTypes, type IExecuteFunctions } from 'n8n-workflow';
+import { NodeConnectionTypes } from 'n8n-workflow';
 
 import { schemaProblem } from '../../client/chat/jsonSchema';
 import { checkTools } from '../../client/chat/requestFields';
@@ -7,7 +7,7 @@ import { rejectMistakes } from '../../client/errors';
 import { asJson } from '../../client/json';
 import { sourceOf } from '../engine/runs';
 import { workflowOf } from '../engine/workflow';
-import { openedRun } from '../run/run';
+import type { Run } from '../run/run';
 import { loadAiNodeSdk, toDeclaration, toolNames } from './aiNodeSdk';
 
 /** A tool of a connected tool node, as n8n passes it; or a node with several tools. */
@@ -40,7 +40,7 @@ export interface ToolNodes {
  *
  * @throws InputError where connected tool nodes do not work, and for an invalid or repeated tool.
  */
-export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNodes> {
+export async function readToolNodes({ context, hint }: Run): Promise<ToolNodes> {
 	const connected = await context.getInputConnectionData(NodeConnectionTypes.AiTool, 0);
 	const offered = ([connected ?? []].flat() as OfferedTool[]).flatMap(
 		(offer) => offer.tools ?? offer.getTools?.() ?? [offer],
@@ -81,8 +81,7 @@ export async function readToolNodes(context: IExecuteFunctions): Promise<ToolNod
 	for (const { name, parameters = {} } of checked.map((tool) => tool.function)) {
 		const problem = schemaProblem(parameters);
 		// The schema is not the person's: one must not stop all tools.
-		if (problem !== undefined)
-			openedRun(context).hint(`The arguments of ${name} cannot be checked: ${problem}`);
+		if (problem !== undefined) hint(`The arguments of ${name} cannot be checked: ${problem}`);
 	}
 	const nodes = offered.map(({ name: tool, metadata = {} }, index) => {
 		const { sourceNodeName: nodeName = tool, isFromToolkit = false } = metadata;

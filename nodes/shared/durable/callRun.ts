@@ -1,12 +1,7 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import type { Settled } from '../../client/concurrency';
-import { n8nClock } from '../engine/context';
-import { onTable, type Row, type Step } from '../engine/dataTable';
-import { isToolRun, runsOf } from '../engine/runs';
+import type { Row, Step } from '../engine/dataTable';
 import { isRest, placeOfItem } from '../engine/rest';
-import { nodeState } from '../run/nodeContext';
-import { openedRun } from '../run/run';
+import type { Run } from '../run/run';
 import {
 	callId,
 	toCall,
@@ -24,13 +19,12 @@ export type CallRun<T> = Awaited<ReturnType<typeof callRun<T>>>;
 
 /** Reads what identifies this run and its calls. */
 export async function callRun<T>(
-	context: IExecuteFunctions,
+	run: Run,
 	kind: CallKind<T>,
 	planned: readonly PlannedCall[],
 	isOn: boolean,
 ) {
-	const isTool = isToolRun(context);
-	const run = openedRun(context);
+	const { context, isTool } = run;
 	/** Undefined where the ledger is off. */
 	const origin = isOn ? await originOf(context) : undefined;
 	const isRetry = origin?.isRetry === true;
@@ -54,21 +48,19 @@ export async function callRun<T>(
 		return { ...each, ...known, row, lock: lockOf(row, isRetry) };
 	});
 	return {
-		context,
+		...run,
 		kind,
-		clock: n8nClock(context),
 		asked,
 		/** The outcomes that are known before anything is sent, by index. */
 		known: new Map<number, Settled<Paid<T>>>(),
-		log: callLog<T>(context, isTool ? 'tool' : (planned[0]?.place.run ?? 0)),
+		log: callLog<T>(run, isTool ? 'tool' : (planned[0]?.place.run ?? 0)),
 		origin,
 		isRetry,
 		recognition,
 		/** The first run of this node whose calls a retry repeats: n8n has kept those before, as they succeeded. */
-		firstRun: recognition === 'all' ? savedRuns(context) : -1,
+		firstRun: recognition === 'all' ? savedRuns(run) : -1,
 		account: caller?.account ?? '',
-		workflowId: run.workflowId,
-		onLedger: async (...steps: readonly Step[]) => await onTable(context, TASK_TABLE, ...steps),
+		onLedger: async (...steps: readonly Step[]) => await run.onTable(TASK_TABLE, ...steps),
 		/** Says that the ledger could not be written. */
 		tell: (error: unknown) => {
 			run.mention(`The ledger is not written. ${(error as Error).message}`);
@@ -88,27 +80,27 @@ export function lockOf(row: Row, isRetry: boolean): string {
 }
 
 /** How many runs of this node n8n had kept when this execution began. */
-function savedRuns(context: IExecuteFunctions): number {
-	const state = nodeState<{ execution: string; runs: number }>(context, 'savedRuns');
-	const execution = context.getExecutionId();
+function savedRuns(run: Run): number {
+	const state = run.state<{ execution: string; runs: number }>('savedRuns');
+	const execution = run.context.getExecutionId();
 	const stored = state.get();
 	if (stored?.execution === execution) return stored.runs;
-	return state.set({ execution, runs: runsOf(context).length }).runs;
+	return state.set({ execution, runs: run.index }).runs;
 }
 
 /** The state with the log of a run. */
-const stateOf = <T>(context: IExecuteFunctions, run: number | 'tool') =>
-	nodeState<Record<string, PaidCall<T>>>(context, `callLog ${run}`);
+const stateOf = <T>({ state }: Run, index: number | 'tool') =>
+	state<Record<string, PaidCall<T>>>(`callLog ${index}`);
 
 /**
  * The log of this run in the node's state, which n8n keeps for *Retry On Fail* and saves with the execution.
  *
- * @param run Index of the run; `tool` for all calls of a tool that have failed and may be paid for: neither Retry On Fail
+ * @param index Index of the run; `tool` for all calls of a tool that have failed and may be paid for: neither Retry On Fail
  *   nor the model may send them again. The others are not in it, because a model may want the same again.
  */
-export function callLog<T>(context: IExecuteFunctions, run: number | 'tool') {
-	const isTool = run === 'tool';
-	const state = stateOf<T>(context, run);
+export function callLog<T>(run: Run, index: number | 'tool') {
+	const isTool = index === 'tool';
+	const state = stateOf<T>(run, index);
 	const calls = state.get() ?? state.set({});
 	return {
 		calls: (): readonly PaidCall<T>[] => Object.values(calls),
@@ -124,6 +116,6 @@ export function callLog<T>(context: IExecuteFunctions, run: number | 'tool') {
 }
 
 /** Clears the log of this run. Call it once all items have succeeded: no retry will follow. */
-export function clearCallLog(context: IExecuteFunctions): void {
-	stateOf(context, placeOfItem(context, 0).run).clear();
+export function clearCallLog(run: Run): void {
+	stateOf(run, placeOfItem(run.context, 0).run).clear();
 }

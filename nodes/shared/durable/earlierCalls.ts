@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 
 import { keyedMutex } from '../../client/concurrency';
 import { oneOf, TableError, theseRows, type Row } from '../engine/dataTable';
-import { openedRun } from '../run/run';
 import {
 	byCall,
 	callOf,
@@ -222,7 +221,7 @@ async function takeOver<T>(
 
 /** Says which calls of the earlier try the tool of an agent has not asked for again. */
 function hintLeft<T>(
-	{ context, kind, asked, known, recognition }: CallRun<T>,
+	{ hint, kind, asked, known, recognition }: CallRun<T>,
 	candidates: readonly (readonly Row[])[],
 	used: ReadonlySet<unknown>,
 ): void {
@@ -230,7 +229,7 @@ function hintLeft<T>(
 	const left = candidates.map(mainRowOf).filter((row) => !used.has(row['call']));
 	if (recognition !== 'hash' || !isNew || left.length === 0) return;
 	const named = left.slice(0, MAX_NAMED).map((row) => kind.describe(row));
-	openedRun(context).hint(
+	hint(
 		`The earlier try of this execution has paid for ${left.length} more, which were not asked for again so far: ${named.join(', ')}`,
 	);
 }

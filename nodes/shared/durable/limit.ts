@@ -1,8 +1,6 @@
 import { keyedMutex, readResult, valueOf } from '../../client/concurrency';
 import type { InputError } from '../../client/errors';
 import { oneOf, PAGE, TableError, type Condition, type Find, type Row } from '../engine/dataTable';
-import { nodeState } from '../run/nodeContext';
-import { openedRun } from '../run/run';
 import { isMade, nameOf, type AskedCall } from './call';
 import type { CallRun } from './callRun';
 import { underWay } from './earlierCalls';
@@ -43,9 +41,8 @@ const OVERLAP = 50;
  * without a row are in the state of the node, for a table that is missing or full.
  */
 export function openLimit<T>(run: CallRun<T>, limit: Limit) {
-	const { context, origin, onLedger } = run;
-	const workflow = context.getWorkflow().id ?? '';
-	const state = nodeState<Record<string, Row>>(context, 'withoutRow');
+	const { origin, onLedger, workflowId: workflow } = run;
+	const state = run.state<Record<string, Row>>('withoutRow');
 	/** The latest row of each call. */
 	const counted = new Map<unknown, Row>();
 	/** The rows up to this ID are counted. Those behind it may be new, or claims that have become calls since. */
@@ -132,7 +129,7 @@ export function openLimit<T>(run: CallRun<T>, limit: Limit) {
 		const excess = limit.excessOf(spent, dryRuns) ?? limit.excessOf(spent, fitting);
 		if (excess !== undefined) throw excess;
 		if (fitting.length < items.length && spent.unanswered > 0)
-			openedRun(context).mention(unansweredHint(spent.unanswered));
+			run.mention(unansweredHint(spent.unanswered));
 		return fitting;
 	}
 

@@ -1,12 +1,10 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { settled, valueOf, type Settled } from '../../client/concurrency';
 import { fromSaved, InputError, isCanceled, isOutcomeUnknown } from '../../client/errors';
 import { canceledError } from '../../client/http/failures';
 import { oneOf, theseRows, type Find, type Row } from '../engine/dataTable';
 import { isOwn } from '../run/credential';
 import { maskError } from '../run/nodeErrors';
-import { openedRun } from '../run/run';
+import type { Run } from '../run/run';
 import {
 	interrupted,
 	takenBy,
@@ -40,14 +38,14 @@ export type PaidCalls<T extends object> = Awaited<ReturnType<typeof openPaidCall
  * @throws InputError where nothing may be sent: a retry that cannot read the ledger, a limit.
  */
 export async function openPaidCalls<T extends object>(
-	context: IExecuteFunctions,
+	ofNode: Run,
 	kind: CallKind<T>,
 	planned: readonly PlannedCall[],
 	isOn: boolean,
 	given?: Limit,
 ) {
 	const isNeeded = planned.length > 0 || given !== undefined;
-	const run = await callRun(context, kind, planned, isOn && isNeeded);
+	const run = await callRun(ofNode, kind, planned, isOn && isNeeded);
 	const { asked, known, clock, origin, log, onLedger, account } = run;
 	const limit = given && openLimit(run, given);
 	const { earlier, sentAgain } = await findEarlierCalls(run);
@@ -68,9 +66,7 @@ export async function openPaidCalls<T extends object>(
 			if (hasKeys || isCanceled(error)) throw error;
 			run.tell(error);
 		});
-	const refusal = context.continueOnFail()
-		? undefined
-		: [...known.values()].find(isRefusal)?.error;
+	const refusal = run.continuesOnFail() ? undefined : [...known.values()].find(isRefusal)?.error;
 	// Of those with one key the first has the claim.
 	const own = unknown().filter((call) => call.key === '' || claims.has(call));
 	const toSend = new Map(own.map((call) => [call.index, call]));
@@ -136,7 +132,7 @@ export async function openPaidCalls<T extends object>(
 		if (!isStored && (hasKeys || limit?.isOfPeriod))
 			return notKept(option, writeError, sent.size > 0);
 		// Sending would be canceled at once, and it would count as a call whose outcome is unknown.
-		if (context.getExecutionCancelSignal()?.aborted) return canceledError();
+		if (run.canceled?.aborted) return canceledError();
 		return movedError(writeError);
 	}
 
@@ -183,7 +179,7 @@ export async function openPaidCalls<T extends object>(
 		if ('error' in outcome) {
 			const { error } = outcome;
 			if (!isOutcomeUnknown(error)) throw discarded(error);
-			const failure = toFailure(maskError(openedRun(context), error), retryOutcomeUnknown);
+			const failure = toFailure(maskError(run, error), retryOutcomeUnknown);
 			// A retry with the error of a canceled execution would count as canceled, too.
 			const isStopped = isCanceled(error);
 			log.keep({ ...logged, failure: isStopped ? interrupted(isStored) : failure });

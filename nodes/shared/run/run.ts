@@ -121,11 +121,6 @@ export function openedRun(context: NodeContext): Run {
 	return runs.get(context)!;
 }
 
-/** Makes this the run of a context that was derived from the one of another run. */
-export function setRun(context: NodeContext, run: Run): void {
-	runs.set(context, run);
-}
-
 /**
  * Opens the run of a node. The credential is read once, as n8n would load and decrypt it for every request.
  *

@@ -1,9 +1,4 @@
-import type {
-	IBinaryData,
-	IBinaryKeyData,
-	IExecuteFunctions,
-	INodeExecutionData,
-} from 'n8n-workflow';
+import type { IBinaryData, IBinaryKeyData, INodeExecutionData } from 'n8n-workflow';
 
 import { settled, valueOf } from '../../client/concurrency';
 import { InputError, isCanceled, ServiceError } from '../../client/errors';
@@ -20,11 +15,10 @@ import type { TaskPoll } from '../../client/video/pollTasks';
 import { hasVideo, ofService, type TaskReport } from '../../client/video/tasks';
 
 import { checkHttpUrl, downloadFile, hintMissingFiles } from '../files/download';
-import { isToolRun } from '../engine/runs';
 import { mapItems } from '../run/mapItems';
 import { forTools } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
-import { openedRun } from '../run/run';
+import type { Run } from '../run/run';
 
 import { adviceFor, describeVideos, whyLost } from './lostVideos';
 import { askOnce, type Progress, type WantedFiles } from './poll';
@@ -62,18 +56,18 @@ export interface PolledItems {
  * @throws NodeApiError or NodeOperationError for what stops the node.
  */
 export async function deliver(
-	context: IExecuteFunctions,
+	run: Run,
 	progress: Progress,
 	{ items: tasks, polls: polled, error: pollError, ...rule }: PolledItems,
 ): Promise<readonly Delivered[]> {
 	const { failsItems, dropsAll } = rule;
 	const taskIds = tasks.map(({ taskId }) => taskId);
-	const { polls, write, promptOf } = await openRecords(context, polled);
+	const { polls, write, promptOf } = await openRecords(run, polled);
 	const known = new Map(
 		polls.map((poll) => [poll.taskId, { ...poll, result: pollResult(poll) }]),
 	);
 	const videos = [...known].map(([name, { result }]) => ({ name, ...result }));
-	const continues = context.continueOnFail() && !isCanceled(pollError);
+	const continues = run.continuesOnFail() && !isCanceled(pollError);
 	// The results that are known when polling ends with an error are not lost.
 	const stop = continues ? undefined : withRemedy(pollError);
 	const isFailed = ({ ending }: Pick<Delivered, 'ending'>) => ending === 'failed';
@@ -93,20 +87,20 @@ export async function deliver(
 		}
 		checkTaskId(taskId);
 		if (outcome === 'completed' && !(dropsAll && hasFailed))
-			return await downloadFiles(context, files!, result!, report!, failsItems);
+			return await downloadFiles(run, files!, result!, report!, failsItems);
 		const isLost = outcome !== undefined && outcome !== 'completed';
 		if (isLost && failsItems)
 			throw new ServiceError('failed', 'The video failed', adviceFor([result!]), {
 				serviceMessage: whyLost(result!),
 				subject: { task_id: taskId },
 			});
-		return { item: toItem(context, result!), ending: isLost ? 'failed' : 'generating' };
+		return { item: toItem(run, result!), ending: isLost ? 'failed' : 'generating' };
 	}
 
 	const deliveries = taskIds.map((): Delivered => ({ item: { json: {} }, ending: undefined }));
 	const delivered = await settled(
 		mapItems(
-			openedRun(context),
+			run,
 			() => ({
 				concurrency: CONCURRENT_DOWNLOADS,
 				describeCompleted: () => describeVideos(videos),
@@ -115,8 +109,7 @@ export async function deliver(
 				const delivery = await deliverItem(index);
 				const { item, ending, error } = delivery;
 				const prompt = ending === 'failed' ? promptOf(taskIds[index]!) : undefined;
-				if (prompt !== undefined && !openedRun(context).isTool)
-					item.json = { prompt, ...item.json };
+				if (prompt !== undefined && !run.isTool) item.json = { prompt, ...item.json };
 				deliveries[index] = delivery;
 				if (error !== undefined && ending === undefined) throw error;
 				return { ...item, pairedItem: { item: index } };
@@ -132,13 +125,13 @@ export async function deliver(
 		ofTask.get(taskId)!.push(isDropped ? { ...delivery, ending: undefined } : delivery);
 	}
 	await write(ofTask);
-	openedRun(context).trace({
+	run.trace({
 		'agent_video.tasks': known.size,
 		'agent_video.waited_seconds':
 			Math.max(0, ...polls.map(({ elapsedMs }) => elapsedMs)) / 1000,
 	});
 	const items = valueOf(delivered);
-	hintMissingFiles(openedRun(context), items, 'missing_files');
+	hintMissingFiles(run, items, 'missing_files');
 	const isLost = ({ ending }: Delivered) => ending === undefined || ending === 'failed';
 	const lost = new Set([...ofTask.keys()].filter((taskId) => ofTask.get(taskId)!.some(isLost)));
 	progress.finish(polls, lost.has('') ? ', and items without a task ID' : '', lost);
@@ -159,7 +152,7 @@ function withRemedy(error: unknown): Error | undefined {
 
 /** Downloads the files that the parameters of the item select. One that is missing beside the video is a part of the result. */
 async function downloadFiles(
-	context: IExecuteFunctions,
+	run: Run,
 	{ fields, fileName, maximumFileSize }: WantedFiles,
 	polled: PollResult,
 	polledReport: TaskReport,
@@ -168,7 +161,7 @@ async function downloadFiles(
 	const binary: IBinaryKeyData = {};
 	const { task_id } = polled;
 	// Where nothing is stored, a data: URL is the file.
-	const isKept = fields.video === undefined && !isToolRun(context);
+	const isKept = fields.video === undefined && !run.isTool;
 	let result = isKept ? { ...polled, video_url: polledReport.video_url! } : polled;
 	let urls = polledReport;
 	let report: TaskReport | undefined;
@@ -177,7 +170,7 @@ async function downloadFiles(
 		const [url, field] = [urlOf(urls, file), fields[file]];
 		checkUrl(url);
 		if (field === undefined) return undefined;
-		const stored = await downloadFile(openedRun(context), {
+		const stored = await downloadFile(run, {
 			url,
 			name: fileName || task_id,
 			expected: file === 'video' ? 'video' : 'image',
@@ -203,7 +196,7 @@ async function downloadFiles(
 				{ subject: { task_id, video_url: withoutContent(urlOf(urls, 'video')) } },
 			);
 		if (!(error instanceof ServiceError) || isCanceled(error)) throw error;
-		const found = await askOnce(context, task_id).catch(() => undefined);
+		const found = await askOnce(run, task_id).catch(() => undefined);
 		if (!found || !hasVideo(found) || urlOf(found, 'video') === urlOf(urls, 'video'))
 			throw error;
 		urls = report = found;
@@ -217,7 +210,7 @@ async function downloadFiles(
 		const ending = failsItem || isCanceled(error) ? undefined : 'failed';
 		// It keeps the URL of the file.
 		const lost = withWords({ ...result, reason: 'download' }, errorLine(error));
-		return { item: toItem(context, lost), ending, error, report };
+		return { item: toItem(run, lost), ending, error, report };
 	}
 	const { bytes, mimeType } = video.value ?? {};
 	if (mimeType) result = { ...result, file: withoutUndefined({ bytes, type: mimeType }) };
@@ -233,16 +226,16 @@ async function downloadFiles(
 			missing_files: [{ file: 'thumbnail', url: withoutContent(url), error_message }],
 		};
 	}
-	const item = toItem(context, result, binary);
+	const item = toItem(run, result, binary);
 	return { item, ending: 'completed', report };
 }
 
 function toItem(
-	context: IExecuteFunctions,
+	{ isTool }: Run,
 	result: PollResult,
 	binary: IBinaryKeyData = {},
 ): INodeExecutionData {
-	const json = forTools(isToolRun(context), 'video', { ...result });
+	const json = forTools(isTool, 'video', { ...result });
 	return Object.keys(binary).length === 0 ? { json } : { json, binary };
 }
 

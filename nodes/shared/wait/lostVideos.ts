@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 
 import {
 	InputError,
@@ -14,7 +14,7 @@ import { hasVideo, taskState } from '../../client/video/tasks';
 import { SENDS_AGAIN } from '../durable/call';
 import { hasRestsAhead, leave, placeOfItem, restOf } from '../engine/rest';
 import { maskError, stoppingError } from '../run/nodeErrors';
-import { openedRun } from '../run/run';
+import type { Run } from '../run/run';
 import { named, type Delivered } from './record';
 
 /** Lists of videos in an error, by the `reason` of lost ones. */
@@ -77,10 +77,9 @@ interface Loss {
  * @returns Whether the run is put off: the node returns null then.
  * @throws NodeApiError about all that is left, in the run that it was left to.
  */
-export function isPutOff(context: IExecuteFunctions): boolean {
-	const rest = restOf(context);
-	if (rest.kind === 'end')
-		throw stoppingError(openedRun(context), rest.error, rest.note, undefined);
+export function isPutOff(run: Run): boolean {
+	const rest = restOf(run.context);
+	if (rest.kind === 'end') throw stoppingError(run, rest.error, rest.note);
 	return rest.kind === 'later';
 }
 
@@ -90,10 +89,11 @@ export function isPutOff(context: IExecuteFunctions): boolean {
  * @throws NodeApiError or NodeOperationError at once where there are no others, or nothing can be left.
  */
 export function failForLost(
-	context: IExecuteFunctions,
+	run: Run,
 	delivered: readonly Delivered[],
 	{ advice, canLeave, isCollected = false }: Loss,
 ): void {
+	const { context } = run;
 	const lost = delivered.flatMap(({ ending }, index) => (ending === 'failed' ? [index] : []));
 	if (lost.length === 0) return;
 	const byTask = new Map<unknown, Video>();
@@ -109,7 +109,7 @@ export function failForLost(
 	}
 	const videos = [...byTask.values()];
 	const refusals = delivered.flatMap(({ item, error }) =>
-		error && item.json['reason'] === 'creation' ? maskError(openedRun(context), error) : [],
+		error && item.json['reason'] === 'creation' ? maskError(run, error) : [],
 	);
 	// The one that has stopped the others, where there is one.
 	const refusal = refusals.find((each) => !isAbout('request', each)) ?? refusals[0];
@@ -133,7 +133,7 @@ export function failForLost(
 		const parts = [own.message, ...unsentIn(videos), ...(isPaid ? [retry] : [])];
 		const said =
 			own instanceof ServiceError ? own.with({}, { message: parts.join('. ') }) : own;
-		throw stoppingError(openedRun(context), said, note, item);
+		throw stoppingError(run, said, note, item);
 	}
 	const message = lossMessage(videos, isLeft && hasOthers);
 	const all = [...advice, ...adviceFor(videos), ...(isCollected ? [] : [PAYS_FOR_ALL])];
@@ -144,12 +144,12 @@ export function failForLost(
 			: new ServiceError('failed', message, hints as readonly Advice[]);
 	if (!isLeft)
 		throw stoppingError(
-			openedRun(context),
+			run,
 			error.with({}, { message: `${message}. ${retry}` }),
 			note,
 			lost.length === 1 ? item : undefined,
 		);
-	const items = isCollected ? [...context.getInputData().keys()] : lost;
+	const items = isCollected ? [...run.items().keys()] : lost;
 	leave(context, items, { error: toSaved(error), retry, note });
 }
 

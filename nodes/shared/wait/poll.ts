@@ -1,5 +1,3 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { InputError } from '../../client/errors';
 import { startDeadline, withDeadline } from '../../client/http/failures';
 import { pollSummary } from '../../client/video/pollResult';
@@ -12,13 +10,11 @@ import {
 } from '../../client/video/pollTasks';
 import { queryTask, type TaskReport } from '../../client/video/tasks';
 import { withChatStream } from '../chat/chatStream';
-import { isToolRun } from '../engine/runs';
 import { maximumFileSizeField } from '../files/fileKind';
 import { notInTools } from '../form/fields';
 import { changedAll, count, number, toggle, trimmed, type ValuesOf } from '../form/form';
-import { nodeState } from '../run/nodeContext';
 import { maskError } from '../run/nodeErrors';
-import { openedRun } from '../run/run';
+import type { Run } from '../run/run';
 
 /** Maximum number of status polls at the same time. */
 export const pollConcurrencyField = count('Concurrency', {
@@ -78,12 +74,8 @@ export type WantedFiles = ReturnType<typeof toWantedFiles>;
  *
  * @throws InputError for the one name that no object can have, and for a thumbnail in the field of its video.
  */
-export function toWantedFiles(
-	context: IExecuteFunctions,
-	{ download, binaryProperty, options }: WaitValues,
-) {
+export function toWantedFiles({ isTool }: Run, { download, binaryProperty, options }: WaitValues) {
 	const { downloadThumbnail, thumbnailProperty, fileName, maximumFileSize } = options;
-	const isTool = isToolRun(context);
 	const video = download && !isTool ? binaryProperty : undefined;
 	const thumbnail = downloadThumbnail && !isTool ? thumbnailProperty : undefined;
 	checkFieldName(binaryProperty, 'Put Output File in Field');
@@ -122,15 +114,15 @@ interface SavedPolls extends PollState {
  * @returns The polling state after the run, with times of the wall clock, and the error that ended it, if any.
  */
 export async function poll(
-	context: IExecuteFunctions,
+	run: Run,
 	taskIds: readonly string[],
 	progress: Progress,
 	mode: WaitMode,
 	{ concurrency, maximumWait }: { readonly concurrency: number; readonly maximumWait: number },
 ) {
-	const clock = openedRun(context).clock;
+	const { clock } = run;
 	const nowMs = clock.now();
-	const state = nodeState<SavedPolls>(context, 'polling');
+	const state = run.state<SavedPolls>('polling');
 	const stored = state.get() ?? { polls: [], pausedUntilMs: 0, savedAtMs: 0 };
 	// Where the wall clock was set back behind the last step, no time counts as passed since.
 	const aheadMs = nowMs - Math.max(Date.now(), stored.savedAtMs);
@@ -146,7 +138,7 @@ export async function poll(
 		{ polls, pausedUntilMs },
 		async (taskId) => {
 			progress.remind();
-			return await askOnce(context, taskId);
+			return await askOnce(run, taskId);
 		},
 		{
 			timeoutMs: maximumWait * 60_000,
@@ -170,11 +162,11 @@ export async function poll(
 }
 
 /** Asks the service for the status of a task, within a total timeout. */
-export async function askOnce(context: IExecuteFunctions, taskId: string): Promise<TaskReport> {
-	const { http } = openedRun(context).service();
-	const timed = withDeadline(http, startDeadline(openedRun(context).clock, QUERY_TIMEOUT_MS));
+export async function askOnce(run: Run, taskId: string): Promise<TaskReport> {
+	const { http } = run.service();
+	const timed = withDeadline(http, startDeadline(run.clock, QUERY_TIMEOUT_MS));
 	return await queryTask(timed, taskId, IDLE_TIMEOUT_MS).catch((error: unknown) => {
-		throw maskError(openedRun(context), error);
+		throw maskError(run, error);
 	});
 }
 
@@ -188,12 +180,12 @@ export type Progress = ReturnType<typeof pollProgress>;
 
 /** Runs `work` with its progress in the chat or the streaming webhook, if there is one, and at its end below the output. */
 export async function withProgress<T>(
-	context: IExecuteFunctions,
+	run: Run,
 	work: (progress: Progress) => Promise<T>,
 ): Promise<T> {
-	const run = async (sendText: (text: string) => void = () => undefined) =>
-		await work(pollProgress(context, sendText));
-	return await withChatStream(openedRun(context), 0, context.isStreaming(), run);
+	const show = async (sendText: (text: string) => void = () => undefined) =>
+		await work(pollProgress(run, sendText));
+	return await withChatStream(run, 0, run.isStreamed, show);
 }
 
 /**
@@ -201,8 +193,10 @@ export async function withProgress<T>(
  *
  * @param sendText Writes to the chat.
  */
-export function pollProgress(context: IExecuteFunctions, sendText: (text: string) => void) {
-	const { clock, withoutSecrets, hint } = openedRun(context);
+export function pollProgress(
+	{ clock, withoutSecrets, hint }: Run,
+	sendText: (text: string) => void,
+) {
 	let latest: readonly TaskPoll[] = [];
 	let beganAtMs = Infinity;
 	let last = { state: '', atMs: -Infinity };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { INodeExecutionData } from 'n8n-workflow';
 
 import { settled, slices } from '../../client/concurrency';
 import { withoutUndefined } from '../../client/json';
@@ -8,13 +8,13 @@ import { counted, isBlank } from '../../client/values';
 import { pollResult } from '../../client/video/pollResult';
 import { hasVideo, type TaskReport } from '../../client/video/tasks';
 import type { TaskPoll } from '../../client/video/pollTasks';
-import { idRange, MAX_CONDITIONS, oneOf, onTable, type Row, type Step } from '../engine/dataTable';
+import { idRange, MAX_CONDITIONS, oneOf, type Row, type Step } from '../engine/dataTable';
 import { byCall } from '../durable/call';
 import { removals } from '../durable/claimKeys';
 import { taskLedger, TASK_TABLE } from '../durable/taskTable';
 import { isOwn } from '../run/credential';
 import { errorLine } from '../run/nodeErrors';
-import { openedRun } from '../run/run';
+import type { Run } from '../run/run';
 
 /**
  * What became of the video of an item: a task without an outcome is still generating; `unsent` is an item that a limit has
@@ -48,19 +48,19 @@ export function named(names: readonly string[], most = 3): string {
  * The rows of polled tasks in the task ledger. A table that cannot be used changes nothing in the output; a hint names the
  * tasks that have no row.
  */
-export async function openRecords(context: IExecuteFunctions, polls: readonly TaskPoll[]) {
+export async function openRecords(run: Run, polls: readonly TaskPoll[]) {
 	const tell = ({ message }: Error) => {
-		openedRun(context).mention(`The results are not in the task ledger. ${message}`);
+		run.mention(`The results are not in the task ledger. ${message}`);
 		return undefined;
 	};
 	const finished = polls.filter(({ outcome }) => outcome !== undefined);
 	const ids = finished.map(({ taskId }) => taskId);
 	const read = async () =>
-		taskLedger.read(context, 0)
-			? await onTable(context, TASK_TABLE, { find: oneOf('task_id', ids) })
+		taskLedger.read(run, 0)
+			? await run.onTable(TASK_TABLE, { find: oneOf('task_id', ids) })
 			: undefined;
 	const found = await read().catch(tell);
-	const { hint, service } = openedRun(context);
+	const { hint, service } = run;
 	const account = found?.length ? service().account : '';
 	const rowsOf = (taskId: string) => (found ?? []).filter((row) => row['task_id'] === taskId);
 	const ownOf = (taskId: string) => rowsOf(taskId).filter((row) => isOwn(row, account));
@@ -93,7 +93,7 @@ export async function openRecords(context: IExecuteFunctions, polls: readonly Ta
 			const toWrite = finished.filter(
 				(poll) => toReplace(poll, ownOf(poll.taskId)).length > 0,
 			);
-			const written = await settled(replaceRows(context, toWrite, ofTask));
+			const written = await settled(replaceRows(run, toWrite, ofTask));
 			if ('error' in written) {
 				tell(written.error as Error);
 				return;
@@ -131,13 +131,12 @@ function toReplace({ outcome }: TaskPoll, own: readonly Row[]): readonly (readon
  * @returns The rows of this account that were there.
  */
 async function replaceRows(
-	context: IExecuteFunctions,
+	run: Run,
 	polls: readonly TaskPoll[],
 	ofTask: ReadonlyMap<string, readonly Delivered[]>,
 ): Promise<readonly Row[]> {
-	const onLedger = async (...steps: readonly Step[]) =>
-		await onTable(context, TASK_TABLE, ...steps);
-	const { account } = openedRun(context).service();
+	const onLedger = async (...steps: readonly Step[]) => await run.onTable(TASK_TABLE, ...steps);
+	const { account } = run.service();
 	const all: Row[] = [];
 	for (const part of slices(polls, MAX_CONDITIONS)) {
 		const [taken, added] = [randomUUID(), randomUUID()];
