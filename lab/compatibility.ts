@@ -38,8 +38,8 @@ async function compatibility(
 	// It says in seconds what has changed in n8n. Old versions keep a timer that would not let jest end.
 	const contract = await runTests(version, ['contract', '--verbose', '--forceExit']);
 	const report = await runTests(version, [
-		...['e2e', `--maxWorkers=${workers}`],
-		...['--testPathPatterns', ...COMPATIBILITY_ROWS.map((row) => `e2e/${row.file}`)],
+		...['e2e', 'release', `--maxWorkers=${workers}`],
+		...['--testPathPatterns', ...COMPATIBILITY_ROWS.map((row) => `(e2e|release)/${row.file}`)],
 	]);
 	const all = [...contract.testResults, ...report.testResults];
 	const results = new Map(all.map((each) => [basename(each.name), each]));

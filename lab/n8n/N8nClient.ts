@@ -119,6 +119,14 @@ export class N8nClient {
 		return client.stay(answer);
 	}
 
+	/** A client in the same session with credentials of its own: their names may be those of others. */
+	beside(): N8nClient {
+		const client = new N8nClient(this.http.defaults.baseURL!.replace(/\/rest$/, ''));
+		client.http.defaults.headers.common['cookie'] =
+			this.http.defaults.headers.common['cookie']!;
+		return client;
+	}
+
 	/** Stays signed in with the session of this answer. */
 	private stay({ status, headers }: AxiosResponse): this {
 		const cookies = headers['set-cookie'] ?? [];

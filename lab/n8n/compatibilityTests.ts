@@ -3,15 +3,12 @@ import { basename, join } from 'node:path';
 
 import { ROOT } from '../paths';
 
-/** Folder of the end-to-end tests. */
-export const E2E_TESTS = join(ROOT, 'test', 'e2e');
-
-/** A row of the compatibility table: a feature, and the end-to-end test that checks it. */
+/** A row of the compatibility table: a feature, and the test with a real n8n that checks it. */
 export interface CompatibilityRow {
 	readonly what: string;
 	/** Folder of the node under nodes/; not set if the test is about no single node. */
 	readonly node?: string;
-	/** File name of the test in test/e2e/. */
+	/** File name of the test in test/e2e/ or test/release/. */
 	readonly file: string;
 }
 
@@ -30,11 +27,11 @@ export const COMPATIBILITY_ROWS: readonly CompatibilityRow[] = [
 	{ what: 'Super Assistant', node: 'SuperAssistant', file: 'superAssistant.test.ts' },
 	{ what: 'Agent Video Chat Model', node: 'AgentVideoChatModel', file: 'chatModel.test.ts' },
 	{ what: 'Create Video', node: 'CreateVideo', file: 'createVideo.test.ts' },
-	{ what: 'Wait for Video, suspended', node: 'WaitForVideo', file: 'waitForVideo.test.ts' },
+	{ what: 'Wait for Video, suspended', node: 'WaitForVideo', file: 'kills.test.ts' },
 	...[
 		{ what: 'sub-workflows, and a node that waits', file: 'ledgerCalls.test.ts' },
 		{ what: 'stops and time limits', file: 'ledgerStops.test.ts' },
-		{ what: 'kills', file: 'ledgerKills.test.ts' },
+		{ what: 'kills', file: 'kills.test.ts' },
 	].map(({ what, file }) => ({ what: `Ledger, ${what}`, file })),
 	{ what: 'Idempotency keys and limits, in queue mode', file: 'queueMode.test.ts' },
 	{ what: 'Memory', file: 'memory.test.ts' },
@@ -48,7 +45,9 @@ export const COMPATIBILITY_ROWS: readonly CompatibilityRow[] = [
  * @throws Error that lists the missing tests, or the nodes without a row.
  */
 export function checkCompatibilityRows(rows: readonly CompatibilityRow[]): void {
-	const missing = rows.filter(({ file }) => !existsSync(join(E2E_TESTS, file)));
+	const exists = (file: string) =>
+		['e2e', 'release'].some((folder) => existsSync(join(ROOT, 'test', folder, file)));
+	const missing = rows.filter(({ file }) => !exists(file));
 	if (missing.length > 0) {
 		const names = missing.map(({ file }) => file).join(', ');
 		throw new Error(`lab/n8n/compatibilityTests.ts names tests that do not exist: ${names}`);

@@ -1,9 +1,7 @@
 // @seconds 40
-import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { binaryOf, failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import type { ListedExecution, N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
-import { Running } from '../../lab/services/Running';
 import { workflow } from './support/buildWorkflow';
 import {
 	callingWorkflow,
@@ -12,25 +10,22 @@ import {
 	IN_ORDER,
 	ledgerRows,
 	POLLS,
-	unanswered,
 	until,
 	VIDEOS,
 	videosWorkflow,
 } from './support/ledger';
-import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restartableN8n';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 
 const IN_BACKGROUND = { mode: 'once', options: { waitForSubWorkflow: false } };
 
-const running = new Running();
-let emulator: Emulator;
-let n8n: RestartableN8n;
+let session: Session;
+let emulator: Session['emulator'];
+let n8n: Session['n8n'];
 let client: N8nClient;
 
 beforeAll(async () => {
-	emulator = running.keep(await startEmulator({ videoSeconds: 0.01 }));
-	n8n = running.keep(await startRestartableN8n());
-	({ client } = n8n);
+	session = await startSession({ videoSeconds: 0.01 });
+	({ emulator, n8n, client } = session);
 	await client.createCredential({
 		name: 'Emulator',
 		type: 'agentVideoApi',
@@ -39,7 +34,7 @@ beforeAll(async () => {
 }, SET_UP_LIMIT_MS);
 
 afterAll(async () => {
-	await running.stop();
+	await session.stop();
 }, RUN_LIMIT_MS);
 
 let tries = 0;
@@ -164,32 +159,7 @@ it(
 	RUN_LIMIT_MS,
 );
 
-it(
-	'the execution of a sub-workflow is retried by itself after a kill',
-	async () => {
-		emulator.faults.add({ kind: 'stall', path: CREATIONS, skip: 4, count: 99 });
-		const { called } = await begin(IN_BACKGROUND);
-		await until(async () => unanswered(await ledgerRows(client, key)).length === 2);
-		await until(
-			async () =>
-				(await ledgerRows(client, key)).filter(({ task_id }) => task_id).length === 4,
-		);
-		await n8n.kill();
-		emulator.faults.clear();
-		await n8n.start();
-		const crashed = await firstCalled(called);
-		expect(crashed.status).toBe('crashed');
-		// Nobody knows whether the last two exist.
-		expect((await retry(crashed)).status).toBe('error');
-		await client.deleteDataTableRows('agent_video_tasks', 'status', 'sent');
-		await expectVideos(await retry(crashed));
-	},
-	RUN_LIMIT_MS,
-);
-
 describe('a node that waits itself', () => {
-	const FILES = '/cdn/';
-
 	/** Starts such a workflow; returns the ID of its execution. */
 	async function beginWaiting(): Promise<string> {
 		const [start, shots, create] = videosWorkflow(key).nodes;
@@ -216,27 +186,6 @@ describe('a node that waits itself', () => {
 			Array(VIDEOS).fill({ status: 'done', finished_at: expect.any(String) as string }),
 		);
 	}
-
-	it(
-		'is killed while it downloads: the retry creates no video, and has all files',
-		async () => {
-			// The first two requests of this kind are answered.
-			emulator.faults.add({ kind: 'holdBody', path: FILES, skip: 2, count: 99 });
-			const id = await beginWaiting();
-			const files = () =>
-				emulator.journal.entries.filter(({ path }) => path.startsWith(FILES));
-			await until(() => files().length > 2);
-			await n8n.kill();
-			emulator.faults.clear();
-			await n8n.start();
-			expect((await client.waitForExecution(id)).status).toBe('crashed');
-			emulator.journal.clear();
-			const execution = await retry({ id });
-			expect(emulator.journal.of(CREATIONS)).toHaveLength(0);
-			await expectFiles(execution);
-		},
-		RUN_LIMIT_MS,
-	);
 
 	it(
 		"goes on with the same videos after n8n's Stop and Retry",

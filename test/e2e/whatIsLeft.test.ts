@@ -5,10 +5,9 @@ import type { Fault } from '../../emulator/faults/fault';
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
-import { startRestartableN8n } from '../../lab/n8n/restartableN8n';
 import { drawn, node, type Wires } from './support/buildWorkflow';
 import { base, code, draw, noOp } from './support/drawAgent';
-import { CREATIONS, POLLS, until } from './support/ledger';
+import { CREATIONS } from './support/ledger';
 import { call, results, startScriptedModel, type ScriptedModel } from './support/scriptedModel';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 
@@ -426,46 +425,4 @@ it(
 		expect(model.requests).toHaveLength(3);
 	},
 	RUN_LIMIT_MS,
-);
-
-it(
-	'n8n is killed in a Retry, and the next one goes on',
-	async () => {
-		const n8n = await startRestartableN8n();
-		try {
-			const { client } = n8n;
-			await addCredential(client, 'Emulator', session.emulator.url);
-			const path = 'killed-in-a-retry';
-			const nodes = [hook(path), rows('Rows', SHOTS), create(), wait, noOp('Next')];
-			const ref = await client.importWorkflow(
-				drawn('Killed', nodes, { ...LINE, Wait: [['Next']] }),
-			);
-			await client.activate(ref);
-			session.emulator.faults.add(noCredit('d'), FILE_GONE);
-			await postWebhook(`${n8n.url}/webhook/${path}`, {});
-			const failed = await client.lastExecution(ref);
-			expect(failureOf(failed)).toMatch(/1 of 4 videos failed: .*1 of 5 videos failed: /);
-
-			session.emulator.faults.add({ kind: 'hold', path: POLLS, count: 2 });
-			const before = session.emulator.journal.of(POLLS).length;
-			// The kill breaks its connection.
-			const killed = client.retry(failed.id).catch(() => '');
-			await until(() => session.emulator.journal.of(POLLS).length > before);
-			await n8n.kill();
-			await killed;
-			session.emulator.faults.clear();
-			await n8n.start();
-			const crashed = await client.lastExecution(ref);
-			expect(crashed.status).toBe('crashed');
-			expect(crashed.id).not.toBe(failed.id);
-
-			const retried = await client.readExecution(await client.retry(crashed.id));
-			expect(failureOf(retried)).toBe('');
-			expect(shotsOf(retried, 'Next')).toStrictEqual(SHOTS);
-			expect(sent()).toStrictEqual([...SHOTS, 'd'].sort());
-		} finally {
-			await n8n.stop();
-		}
-	},
-	SET_UP_LIMIT_MS,
 );

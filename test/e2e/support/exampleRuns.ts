@@ -472,7 +472,7 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		]);
 	},
 
-	// That n8n is killed in between is tested in collectVideos.test.ts.
+	// That n8n is killed in between is tested in kills.test.ts.
 	'collect-videos.json': async (lab) => {
 		const created = await lab.client.importWorkflow(
 			workflow('Videos Without Wait', [

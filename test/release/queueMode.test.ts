@@ -1,5 +1,3 @@
-// @seconds 60
-
 import { failureOf, outputItems } from '../../lab/n8n/execution';
 import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
@@ -8,13 +6,13 @@ import { Running } from '../../lab/services/Running';
 import { streamWebhook } from '../../lab/n8n/streamChat';
 import type { Workflow } from '../../lab/n8n/workflow';
 import { events, startScriptedServer, type Script } from '../support/scriptedServer';
-import { node, workflow } from './support/buildWorkflow';
-import { heldReply, text } from './support/heldReply';
-import { createAtOnce, keyedWorkflow } from './support/keyedVideos';
-import { CREATIONS, LEDGER } from './support/ledger';
-import { crowdedAssistant, sendAtOnce } from './support/sharedSession';
-import { startQueueSession, type QueueSession } from './support/queueSession';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+import { node, workflow } from '../e2e/support/buildWorkflow';
+import { heldReply, text } from '../e2e/support/heldReply';
+import { createAtOnce, keyedWorkflow } from '../e2e/support/keyedVideos';
+import { CREATIONS, LEDGER } from '../e2e/support/ledger';
+import { crowdedAssistant, sendAtOnce } from '../e2e/support/sharedSession';
+import { startQueueSession, type QueueSession } from '../e2e/support/queueSession';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from '../e2e/support/session';
 
 const ASSISTANT = 'n8n-nodes-agent-video.superAssistant';
 /** Executions that a person starts run on the main process by default; here on the workers, like all others. */

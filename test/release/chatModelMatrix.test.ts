@@ -1,4 +1,3 @@
-// @seconds 30
 /**
  * Agent Video Chat Model in each of n8n's own agents and text nodes, in a version of each implementation: the same scripted
  * service gives the same result as with n8n's own OpenAI Chat Model, for a plain model, one that thinks, and one that puts
@@ -10,9 +9,8 @@ import { failureOf } from '../../lab/n8n/execution';
 import type { Workflow } from '../../lab/n8n/workflow';
 import type { ChatMessage } from '../../nodes/client/chat/types';
 import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
-import { thorough } from '../support/thorough';
-import { node, withSubNodes, workflow } from './support/buildWorkflow';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+import { node, withSubNodes, workflow } from '../e2e/support/buildWorkflow';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from '../e2e/support/session';
 
 const LANGCHAIN = '@n8n/n8n-nodes-langchain';
 const SENTENCE = 'Book a table for two, please';
@@ -373,18 +371,13 @@ const OBJECTS: readonly Row[] = [
 const titleOf = (row: Row) => `${row.name} ${row.version}`;
 const named = (rows: readonly Row[]) => rows.map((row) => [titleOf(row), row] as const);
 
-/** The others ask as a chain does. In each run: the newest agent and chain; before a release all versions. */
-const THINKING = thorough(
-	/^AI Agent .* 3\.1$|^Basic LLM Chain.* 1\.9$/,
-	/^AI Agent|^Basic LLM Chain/,
-);
-/** In each run: who parses a reply by itself, with n8n's parser and as a tool. */
-const FENCING = thorough(/^(?:Basic LLM Chain with a parser|Sentiment|Information)/, /./);
+/** The others ask as a chain does. */
+const THINKING = /^AI Agent|^Basic LLM Chain/;
 const ROWS: Readonly<Record<Style, readonly Row[]>> = {
 	plain: [...TEXTS, ...OBJECTS],
 	thinking: [...TEXTS, ...OBJECTS].filter((row) => THINKING.test(titleOf(row))),
 	// The others answer with a text.
-	fencing: OBJECTS.filter((row) => row.result === undefined && FENCING.test(titleOf(row))),
+	fencing: OBJECTS.filter((row) => row.result === undefined),
 };
 
 describe.each(STYLES)('a %s model', (each) => {
