@@ -10,6 +10,7 @@ import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
 import { startN8n } from '../../lab/n8n/startN8n';
 import { ROOT } from '../../lab/paths';
 import { Running } from '../../lab/services/Running';
+import { thorough } from '../support/thorough';
 import { EXAMPLE_RUNS, type ExampleLab } from './support/exampleRuns';
 import {
 	RUN_LIMIT_MS,
@@ -31,6 +32,9 @@ const SLOW: readonly string[] = [
 	'storyboard-to-film.json',
 	'nightly-table-batch.json',
 ];
+
+/** Pages of their own in a browser, which change with nothing else: weekly and before a release. */
+const PAGES: readonly string[] = thorough(['video-gallery.json', 'money-desk.json'], []);
 
 const OTHER_WORDS = join(ROOT, 'test', 'fixtures', 'otherWords.yaml');
 /** A video is finished at its first poll. */
@@ -86,7 +90,7 @@ async function useEmulator({ client, emulator }: Pick<Session, 'client' | 'emula
 	});
 }
 
-it.each(Object.entries(EXAMPLE_RUNS))(
+it.each(Object.entries(EXAMPLE_RUNS).filter(([file]) => !PAGES.includes(file)))(
 	'%s does what its notes say',
 	async (file, runExample) => {
 		if (SLOW.includes(file)) {
