@@ -1,56 +1,90 @@
-import { allItems, runNode, type RunOptions } from '../support/engine';
+import { dataTables } from '../support/dataTables';
+import { runNode, type RunOptions } from '../support/engine';
+import { FAILURE } from '../support/failureTexts';
+import { withFakeTimers } from '../support/fakeTimers';
 import { sampleFile } from '../support/sampleFiles';
-import { json, serverForEach, type Script } from '../support/scriptedServer';
+import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED, ERROR, FAILED } from '../support/waitOutputs';
+import { CONNECTED, fieldsOf, ids, idsOf, taskOf, waitIn } from '../support/waitRuns';
+import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
+
+/** A text is a page. */
+type Answer = readonly [status: number, body: object | string];
 
 const FILE = sampleFile('video/mp4');
+const VIDEO = 'https://cdn.example/a.mp4';
+const completed = (more: object = {}): Answer => [
+	200,
+	{ status: 'completed', video_url: VIDEO, ...more },
+];
+const failed = (more: object): Answer => [200, { status: 'failed', ...more }];
+const COMPLETE = completed();
+const PROCESSING: Answer = [200, { status: 'processing' }];
+const MODERATED = failed({ error_message: 'moderation' });
+const BAD_KEY: Answer = [401, { error: { message: 'bad key', type: 'invalid_request_error' } }];
 
-let script: Script;
+/** The answers of each task, the last one forever; every other task is completed. */
+let answers: ReadonlyMap<string, readonly Answer[]>;
+let asked: string[];
+let onAsked: () => void;
 
-const server = serverForEach((response, request, index) => {
-	if (!request.path.startsWith('/cdn/')) {
-		script(response, request, index);
+const server = serverForEach((response, { path, body }) => {
+	if (path.startsWith('/cdn/')) {
+		const isGone = path.includes('gone');
+		response.writeHead(isGone ? 404 : 200, { 'content-type': 'video/mp4' }).end(FILE);
 		return;
 	}
-	response.writeHead(request.path.endsWith('gone.mp4') ? 404 : 200, {
-		'content-type': 'video/mp4',
-	});
-	response.end(FILE);
+	const task_id = taskOf(body);
+	const list = answers.get(task_id) ?? [COMPLETE];
+	const nth = asked.filter((each) => each === task_id).length;
+	asked.push(task_id);
+	const [status, said] = list[Math.min(nth, list.length - 1)]!;
+	if (typeof said === 'string')
+		response.writeHead(status, { 'content-type': 'text/html' }).end(said);
+	else json(response, status, status === 200 ? { task_id, ...said } : said);
+	onAsked();
+});
+
+beforeEach(() => {
+	answers = new Map();
+	asked = [];
+	onAsked = () => undefined;
+});
+afterEach(() => {
+	jest.restoreAllMocks();
 });
 
 const credential = () => ({ baseUrl: server.url, apiKey: 'k-secret' });
 
-async function wait(more: Partial<RunOptions> = {}) {
-	return await runNode('waitForVideo', { credential: credential(), ...more });
+/** Waits in virtual time for tasks with these answers, without their files. */
+async function wait(
+	tasks: Readonly<Record<string, readonly Answer[]>>,
+	{ parameters, ...more }: Partial<RunOptions> = {},
+	node = 'waitForVideo',
+) {
+	answers = new Map(Object.entries(tasks));
+	return await withFakeTimers(
+		async () =>
+			await runNode(node, {
+				credential: credential(),
+				items: ids(...Object.keys(tasks)),
+				...more,
+				parameters: { download: false, ...parameters },
+			}),
+	);
 }
 
-const taskOf = (body: unknown) => (body as { task_id: string }).task_id;
-
-/** A service with these tasks; all others are completed. */
-const tasks =
-	(known: Record<string, object> = {}): Script =>
-	(response, { body }) => {
-		const task_id = taskOf(body);
-		const completed = { status: 'completed', video_url: `${server.url}/cdn/${task_id}.mp4` };
-		json(response, 200, { task_id, ...(known[task_id] ?? completed) });
-	};
-const MODERATED = { status: 'failed', error_message: 'moderation' };
-const ids = (...taskIds: string[]) => taskIds.map((task_id) => ({ task_id }));
-const idsOf = (items: readonly { json: object }[]) =>
-	items.map(({ json: fields }) => (fields as { task_id?: string }).task_id);
+const GO_ON = { onError: 'continueErrorOutput' } as const;
 
 test('a completed video has its file, which is downloaded without the API key', async () => {
-	script = (response, { body }) => {
-		json(response, 200, {
-			task_id: taskOf(body),
-			status: 'completed',
-			model: 'video-m1',
-			video_url: `${server.url}/cdn/a.mp4`,
-			thumbnail_url: `${server.url}/cdn/a.jpg`,
-			enhanced_prompt: 'A quiet lake',
-		});
+	const said = {
+		status: 'completed',
+		model: 'video-m1',
+		video_url: `${server.url}/cdn/a.mp4`,
+		thumbnail_url: `${server.url}/cdn/a.jpg`,
+		enhanced_prompt: 'A quiet lake',
 	};
-	const { outputs } = await wait({ items: [{ task_id: 'task-1' }] });
+	const { outputs } = await wait({ 'task-1': [[200, said]] }, { parameters: { download: true } });
 	expect(server.requests[0]).toMatchObject({
 		method: 'POST',
 		path: '/v1/videos/tasks',
@@ -59,14 +93,10 @@ test('a completed video has its file, which is downloaded without the API key', 
 	});
 	const [item] = outputs[COMPLETED]!;
 	expect(item!.json).toStrictEqual({
+		...said,
 		task_id: 'task-1',
-		status: 'completed',
-		model: 'video-m1',
-		video_url: `${server.url}/cdn/a.mp4`,
-		thumbnail_url: `${server.url}/cdn/a.jpg`,
-		enhanced_prompt: 'A quiet lake',
 		file: { bytes: FILE.length, type: 'video/mp4' },
-		output: `The video is ready: ${server.url}/cdn/a.mp4`,
+		output: `The video is ready: ${said.video_url}`,
 		waited_seconds: expect.any(Number) as number,
 		history: expect.stringMatching(/^completed [\d.]+ s$/) as string,
 	});
@@ -82,8 +112,9 @@ test('a completed video has its file, which is downloaded without the API key', 
 });
 
 test('failed videos use the output Failed, with their reason and without an error key', async () => {
-	script = tasks({ 'task-1': { ...MODERATED, model: 'video-m1' } });
-	const { status, outputs } = await wait({ items: ids('task-1') });
+	const { status, outputs } = await wait({
+		'task-1': [failed({ error_message: 'moderation', model: 'video-m1' })],
+	});
 	expect(status).toBe('success');
 	expect(outputs).toStrictEqual([
 		[],
@@ -105,145 +136,343 @@ test('failed videos use the output Failed, with their reason and without an erro
 	]);
 });
 
-test('a task of two items is polled once and returned twice', async () => {
-	script = tasks();
-	const { outputs } = await wait({
-		parameters: { download: false },
-		items: ids('a', 'b', 'a'),
+describe('items', () => {
+	test('of one task are polled once, and come out each', async () => {
+		const { outputs } = await wait({}, { items: ids('a', 'b', 'a') });
+		expect(outputs[COMPLETED]).toMatchObject([
+			{ json: { task_id: 'a' }, pairedItem: { item: 0 } },
+			{ json: { task_id: 'b' }, pairedItem: { item: 1 } },
+			{ json: { task_id: 'a' }, pairedItem: { item: 2 } },
+		]);
+		expect(asked.sort()).toStrictEqual(['a', 'b']);
 	});
-	expect(idsOf(outputs[COMPLETED]!)).toStrictEqual(['a', 'b', 'a']);
-	expect(outputs[COMPLETED]!.map(({ pairedItem }) => pairedItem)).toStrictEqual([
-		{ item: 0 },
-		{ item: 1 },
-		{ item: 2 },
-	]);
-	expect(server.requests.map(({ body }) => taskOf(body)).sort()).toStrictEqual(['a', 'b']);
-});
 
-test('an empty task ID stops the node before the first poll', async () => {
-	script = (response) => {
-		json(response, 200, { status: 'completed' });
-	};
-	const { error } = await wait({ items: [{ task_id: 'a' }, {}] });
-	expect(error).toMatchObject({ name: 'NodeOperationError', message: 'Task ID is empty' });
-	expect(server.requests).toHaveLength(0);
-});
+	test('without a task ID stop the node before the first poll', async () => {
+		const { error } = await wait({}, { items: [{ task_id: 'a' }, {}] });
+		expect(error).toMatchObject({ name: 'NodeOperationError', message: 'Task ID is empty' });
+		expect(asked).toHaveLength(0);
+	});
 
-test('with Continue On Fail an empty task ID fails only its own item', async () => {
-	script = (response, { body }) => {
-		json(response, 200, {
-			task_id: taskOf(body),
-			status: 'completed',
-			video_url: 'https://cdn.example/x.mp4',
+	test('without a task ID are errors where the node goes on; the hint counts tasks, not items', async () => {
+		const more = { items: ids('a', 'a', 'b', ''), ...GO_ON };
+		const { outputs, run } = await wait({ a: [MODERATED] }, more);
+		expect(idsOf(outputs[COMPLETED])).toStrictEqual(['b']);
+		expect(fieldsOf(outputs[ERROR])).toMatchObject([{ error: 'Task ID is empty' }]);
+		expect(run.data.resultData.runData['Tested']!.at(-1)!.hints!.at(-1)).toStrictEqual({
+			message: '1 finished, 1 failed, after 0 s, and items without a task ID',
+			type: 'warning',
+			location: 'outputPane',
 		});
-	};
-	const { outputs } = await wait({
-		parameters: { download: false },
-		items: [{ task_id: 'a' }, { other: 1 }],
-		onError: 'continueErrorOutput',
 	});
-	expect(idsOf(outputs[COMPLETED]!)).toStrictEqual(['a']);
-	expect(outputs[ERROR]).toMatchObject([{ json: { error: 'Task ID is empty' } }]);
-});
 
-test('a malformed base URL is an error of each item with Continue On Fail', async () => {
-	const options = { items: ids('a', 'b'), credential: { baseUrl: 'not a URL', apiKey: 'k' } };
-	const { outputs } = await wait({ ...options, onError: 'continueErrorOutput' });
-	expect(outputs.slice(0, ERROR)).toStrictEqual([[], []]);
-	expect(outputs[ERROR]!.map(({ json: fields }) => fields['error'])).toStrictEqual([
-		expect.stringContaining('Base URL'),
-		expect.stringContaining('Base URL'),
-	]);
+	test('of a malformed base URL are an error each where the node goes on', async () => {
+		const options = { items: ids('a', 'b'), credential: { baseUrl: 'not a URL', apiKey: 'k' } };
+		const { outputs } = await wait({}, { ...options, ...GO_ON });
+		expect(outputs.slice(0, ERROR)).toStrictEqual([[], []]);
+		const problem = { error: expect.stringContaining('Base URL') as string };
+		expect(fieldsOf(outputs[ERROR])).toMatchObject([problem, problem]);
+		const regular = await wait({}, { ...options, onError: 'continueRegularOutput' });
+		expect(regular.outputs.map((items) => items.length)).toStrictEqual([0, 2]);
+		expect((await wait({}, options)).error!.message).toContain('Base URL');
+	});
 
-	const regular = await wait({ ...options, onError: 'continueRegularOutput' });
-	expect(regular.outputs.map((items) => items.length)).toStrictEqual([0, 2]);
-
-	const stopped = await wait(options);
-	expect(stopped.error!.message).toContain('Base URL');
-});
-
-describe('with On Failed Videos: Fail the Node', () => {
-	const parameters = { download: false, options: { onFailed: 'fail' } };
-	const items = ids('task-1', 'task-2', 'task-3');
-
-	test('the error names the tasks without a video, and the others have gone on', async () => {
-		script = tasks({ 'task-2': MODERATED });
-		const result = await wait({ parameters, items });
-		const { status, error } = result;
-		expect(status).toBe('error');
-		expect(error!.message).toMatch(
-			/^1 of 3 videos failed: task-2 \(moderation\)\. 2 have gone on/,
+	test('of a tool all use the first output, which agents read, whatever became of the video', async () => {
+		const parameters = { taskId: '={{ $json.task_id }}', waitMode: 'suspend' };
+		const { status, outputs } = await wait(
+			{ a: [COMPLETE], b: [MODERATED] },
+			{ parameters },
+			'waitForVideoTool',
 		);
-		// n8n prints one for an error that has it.
-		expect(error).not.toHaveProperty('context.itemIndex');
-		expect(error!.description).toContain('Tasks failed: task-2: moderation');
-		expect(allItems(result, 'Tested').map(idsOf)).toStrictEqual([['task-1', 'task-3'], []]);
-	});
-
-	test('with Continue On Fail only the failed videos are errors', async () => {
-		script = tasks({ 'task-2': MODERATED });
-		const { outputs } = await wait({ parameters, items, onError: 'continueErrorOutput' });
-		expect(idsOf(outputs[COMPLETED]!)).toStrictEqual(['task-1', 'task-3']);
-		expect(outputs[FAILED]).toStrictEqual([]);
-		expect(outputs[ERROR]!.map(({ json: fields }) => fields['details'])).toMatchObject([
-			{ task_id: 'task-2' },
+		expect(status).toBe('success');
+		expect(outputs.map(idsOf)).toStrictEqual([['a', 'b']]);
+		expect(fieldsOf(outputs[COMPLETED]).map(({ reason }) => reason)).toStrictEqual([
+			undefined,
+			'failed',
 		]);
 	});
 });
 
-test('as a tool all results use the first output, which agents read', async () => {
-	script = tasks({ b: MODERATED });
-	const { outputs } = await runNode('waitForVideoTool', {
-		credential: credential(),
-		parameters: { taskId: '={{ $json.task_id }}', waitMode: 'suspend' },
-		items: ids('a', 'b'),
+describe('without any good answer', () => {
+	const UNKNOWN = 'Unexpected response: this is not the Agent Video API';
+
+	test.each<[string, number, string]>([
+		['404 pages', 404, FAILURE.notFound],
+		['HTML pages', 200, UNKNOWN],
+	])('%s fail the node, as a wrong key does', async (_name, code, message) => {
+		const odd: Answer = [code, '<html><body><h1>404 page of nginx</h1></body></html>'];
+		const tasks = { a: [odd], b: [odd] };
+		const { status, error, outputs } = await wait(tasks);
+		expect({ status, message: error?.message }).toStrictEqual({
+			status: 'error',
+			message: `${message}. Retry polls again, free of charge`,
+		});
+		expect(error!.description).toMatch(/Base URL/);
+		expect(error!.description).toContain('Tasks still generating: a, b');
+		expect(outputs.flat()).toHaveLength(0);
+
+		const continued = (await wait(tasks, GO_ON)).outputs;
+		expect(continued.slice(0, ERROR)).toStrictEqual([[], []]);
+		const errors = fieldsOf(continued[ERROR]).map((fields) => fields['error']);
+		expect(errors).toStrictEqual([message, message]);
 	});
-	expect(outputs.map(idsOf)).toStrictEqual([['a', 'b']]);
-	expect(outputs[COMPLETED]!.map(({ json: fields }) => fields['reason'])).toStrictEqual([
-		undefined,
-		'failed',
+});
+
+test.each<[string, Answer, string | undefined]>([
+	['failed', failed({ error: { message: 'not allowed', code: 'x' } }), 'not allowed'],
+	['failed', failed({ error: 'not allowed' }), 'not allowed'],
+	['failed', failed({ error: { code: 'x' } }), undefined],
+	['failed', failed({ error: { message: 'theirs' }, error_message: 'own' }), 'own'],
+	// An error with status 200 is one of the service.
+	[
+		'refused',
+		[200, { status: undefined, error: { message: 'own words', code: 400 } }],
+		`${FAILURE.badParameter}: own words`,
+	],
+	['refused', [200, { error: { message: 'own words' } }], `${FAILURE.noStatus}: own words`],
+])('a video that was %s says why: %j', async (reason, answer, message) => {
+	const { status, outputs } = await wait({ a: [answer], b: [COMPLETE] });
+	expect(status).toBe('success');
+	const [fields] = fieldsOf(outputs[FAILED]);
+	expect(fields).toMatchObject({ task_id: 'a', reason });
+	expect(fields!['error_message']).toBe(message);
+});
+
+test('fields of the service called reason and error change neither the output nor our fields', async () => {
+	const odd = {
+		...{ reason: 'none', error: 'none', history: 'theirs', waited_seconds: 'long' },
+		delivered_at: 'then',
+	};
+	const { outputs } = await wait({
+		a: [completed(odd)],
+		b: [failed({ ...odd, error_message: 'moderation' })],
+		c: [completed({ error: null, reason: null })],
+	});
+	expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a', 'c']);
+	const [a] = fieldsOf(outputs[COMPLETED]);
+	expect(a).toMatchObject({
+		service_reason: 'none',
+		service_error: 'none',
+		service_history: 'theirs',
+		service_waited_seconds: 'long',
+		service_delivered_at: 'then',
+		waited_seconds: expect.any(Number) as number,
+	});
+	expect(a).not.toHaveProperty('reason');
+	expect(a).not.toHaveProperty('error');
+	expect(fieldsOf(outputs[FAILED])).toMatchObject([
+		{ task_id: 'b', reason: 'failed', error_message: 'moderation', service_error: 'none' },
 	]);
 });
 
-test('a hint below the output has the totals', async () => {
-	script = tasks({ b: MODERATED });
-	const { run } = await wait({ parameters: { download: false }, items: ids('a', 'b') });
-	expect(run.data.resultData.runData['Tested']![0]!.hints!.at(-1)).toStrictEqual({
-		message: expect.stringMatching(/^1 finished, 1 failed, after \d s$/) as string,
-		type: 'warning',
-		location: 'outputPane',
+describe('an answer about another task', () => {
+	const other = completed({ task_id: 'z' });
+
+	test('between two good ones delays the outcome', async () => {
+		const { outputs } = await wait({ a: [PROCESSING, other, COMPLETE] });
+		expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a']);
+		expect(asked).toHaveLength(3);
+	});
+
+	test('is never the outcome', async () => {
+		const { outputs } = await wait({ a: [other], b: [completed({ task_id: 'B ' })] });
+		expect(idsOf(outputs[COMPLETED])).toStrictEqual(['b']);
+		expect(fieldsOf(outputs[FAILED])).toMatchObject([
+			{
+				task_id: 'a',
+				error_message: 'The service answered about another task: z in place of a',
+			},
+		]);
 	});
 });
 
-test('in a streaming chat the node polls in place and sends the progress as text', async () => {
-	script = tasks();
-	const { chunks, outputs } = await wait({
-		parameters: { download: false, waitMode: 'suspend' },
-		items: ids('a'),
-		streaming: true,
+describe('a lost video: message, advice and list say the same', () => {
+	const parameters = { options: { maximumWait: 1, onFailed: 'fail' } };
+	const LATE = 'Not finished after 60 seconds; the task may still complete';
+	const GONE = 'The service does not know this task: no task';
+	const POLLS = 'Retry polls only what is left, free of charge';
+	const STAYS = 'Retry does not change what failed at the service, and costs nothing';
+	const NOT_FOUND: Answer = [404, { error: { message: 'no task', type: 'not_found_error' } }];
+
+	test.each<[string, Answer, why: string, retry: string, advice: string, list: string]>([
+		[
+			...(['late', PROCESSING, LATE, POLLS] as const),
+			'Wait for Video gets a late video by its task ID, free of charge',
+			'Tasks not finished in time',
+		],
+		[
+			...(['unknown to the service', NOT_FOUND, GONE, POLLS] as const),
+			'Check that Base URL and API key are those that the task was created with',
+			'Tasks that the service rejects',
+		],
+		[
+			...(['moderated', MODERATED, 'moderation', STAYS] as const),
+			'Create what failed again from its item only, which is charged',
+			'Tasks failed',
+		],
+	])('%s', async (_name, lost, why, retry, advice, list) => {
+		const { error, outputs } = await wait({ a: [COMPLETE], b: [lost] }, { parameters });
+		expect(error!.message).toBe(`1 of 2 videos failed: b (${why}). 1 has gone on: a. ${retry}`);
+		// n8n prints one for an error that has it.
+		expect(error).not.toHaveProperty('context.itemIndex');
+		const { description } = error!;
+		expect(description).toMatch(/^To go on without them, set On Failed Videos to Send to /);
+		expect(description).toContain(`free of charge. ${advice}. Executing the whole workflow`);
+		expect(description).toMatch(/Idempotency Key\. Tasks completed: a \(http/);
+		expect(description!.endsWith(`). ${list}: b: ${why}.`)).toBe(true);
+		expect(outputs.flat()).toStrictEqual([]);
 	});
-	expect(chunks.slice(0, 3).map(({ type }) => type)).toStrictEqual(['begin', 'item', 'end']);
-	expect(chunks[1]!.content).toMatch(/^1 finished, after \d s\n\n$/);
-	expect(idsOf(outputs[COMPLETED]!)).toStrictEqual(['a']);
+
+	test('of several kinds: each list by itself, and a Retry that helps some', async () => {
+		const { error } = await wait(
+			{ a: [COMPLETE], b: [MODERATED], c: [PROCESSING], d: [MODERATED] },
+			{ parameters },
+		);
+		expect(error!.message).toBe(
+			`3 of 4 videos failed: b, d (moderation), c (${LATE}). 1 has gone on: a. ${STAYS}. ${POLLS}`,
+		);
+		expect(error!.description).toContain(
+			`Tasks not finished in time: c: ${LATE}. Tasks failed: b, d: moderation.`,
+		);
+	});
+
+	test('never created by an earlier node: a Retry of this node creates nothing', async () => {
+		const items = [...ids('a'), { error: 'Insufficient credit' }];
+		const { error } = await wait({}, { items, parameters });
+		expect(error!.message).toBe(
+			'1 of 2 videos failed: item 1 (Insufficient credit). 1 has gone on: a. Retry does not change what was not created, and costs nothing',
+		);
+	});
+
+	test('where the node goes on only lost videos are errors', async () => {
+		const { outputs } = await wait({ a: [COMPLETE], b: [MODERATED] }, { parameters, ...GO_ON });
+		expect(outputs.slice(0, ERROR).map(idsOf)).toStrictEqual([['a'], []]);
+		expect(fieldsOf(outputs[ERROR])).toMatchObject([{ details: { task_id: 'b' } }]);
+	});
 });
 
-test('canceling the execution stops polling', async () => {
-	let cancel: () => void = () => undefined;
-	script = (response, { body }) => {
-		json(response, 200, { task_id: taskOf(body), status: 'processing' });
-		// The node is about to sleep for five seconds.
-		response.on('close', () => {
-			setImmediate(() => {
-				cancel();
-			});
+describe('the key is rejected while one video is generating', () => {
+	const TASKS = { a: [COMPLETE], b: [PROCESSING, BAD_KEY], c: [MODERATED] };
+	const NAMED = `Tasks completed: a (${VIDEO}). Tasks still generating: b. Tasks failed: c: moderation`;
+
+	test('the error that fails the node names each task by its outcome, with the videos; the ledger has what is known', async () => {
+		const tables = dataTables();
+		const rows = ['a', 'b', 'c'].map((task_id) => ({
+			task_id,
+			status: 'queued',
+			sent_at: '2026-01-01T00:00:00.000Z',
+			call: task_id,
+		}));
+		tables.insert(TASK_TABLE, ...rows);
+		const { error, outputs } = await wait(TASKS, { tables });
+		expect(error!.message).toContain(`${FAILURE.badKey}. `);
+		expect(error!.description).toContain(NAMED);
+		expect(outputs.flat()).toHaveLength(0);
+		const delivered = { finished_at: null, delivered_at: null };
+		expect(tables.rows).toMatchObject([
+			{ task_id: 'b', status: 'queued', finished_at: null },
+			{ task_id: 'a', status: 'open', video_url: VIDEO, ...delivered },
+			{ task_id: 'c', status: 'failed', finished_at: expect.any(String) as string },
+		]);
+	});
+
+	test('On Error: Continue delivers what is finished, and fails the rest', async () => {
+		const { outputs } = await wait(TASKS, GO_ON);
+		expect(outputs.slice(0, ERROR).map(idsOf)).toStrictEqual([['a'], ['c']]);
+		expect(outputs[ERROR]).toMatchObject([
+			{
+				json: { error: FAILURE.badKey, details: { task_id: 'b' } },
+				pairedItem: { item: 1 },
+			},
+		]);
+	});
+
+	test('in Ask Once, too', async () => {
+		const tasks = { ...TASKS, b: [BAD_KEY] };
+		const parameters = { waitMode: 'once' };
+		expect((await wait(tasks, { parameters })).error!.description).toContain(NAMED);
+		const { outputs } = await wait(tasks, { parameters, ...GO_ON });
+		expect(outputs.map(idsOf)).toStrictEqual([['a'], ['c'], [], [undefined]]);
+	});
+
+	test.each([GO_ON, {}])('in a later step of a suspended wait: %j', async (more) => {
+		answers = new Map(Object.entries(TASKS));
+		const first = await waitIn(server.url, CONNECTED, {
+			items: ids('a', 'b', 'c'),
+			parameters: { waitMode: 'suspend' },
+			...more,
 		});
-	};
-	const { status } = await wait({
-		items: [{ task_id: 'task-1' }],
-		onStart: (stop) => {
-			cancel = stop;
-		},
+		expect(first.status).toBe('waiting');
+		jest.spyOn(Date, 'now').mockReturnValue(first.run.waitTill!.getTime());
+		const { outputs, error } = await first.resume();
+		if ('onError' in more)
+			expect(outputs.map(idsOf)).toStrictEqual([['a'], ['c'], [undefined]]);
+		else expect(error!.description).toContain(NAMED);
 	});
+});
+
+test('a canceled execution stops polling and delivers nothing, whatever On Error says', async () => {
+	let cancel: () => void = () => undefined;
+	onAsked = () => {
+		// The node sleeps for five seconds.
+		if (asked.length === 2)
+			setTimeout(() => {
+				cancel();
+			}, 1_000);
+	};
+	const { status, outputs } = await wait(
+		{ a: [COMPLETE], b: [PROCESSING] },
+		{ ...GO_ON, onStart: (stop) => (cancel = stop) },
+	);
 	expect(status).toBe('canceled');
-	expect(server.requests).toHaveLength(1);
+	expect(asked).toHaveLength(2);
+	// n8n passes the input on.
+	expect(fieldsOf(outputs.flat())).toStrictEqual(ids('a', 'b'));
+});
+
+describe('in a streaming chat', () => {
+	const chat = async (...[tasks, more, node]: Parameters<typeof wait>) => {
+		const { chunks, outputs } = await wait(tasks, { ...more, streaming: true }, node);
+		const types = chunks.map(({ type }) => type).join(' ');
+		const texts = chunks.flatMap(({ content }) => content ?? []);
+		return { outputs, types, texts };
+	};
+
+	test.each([
+		// The progress, and the URL as another message.
+		['waitForVideo', 'begin item end begin item end'],
+		['waitForVideoTool', 'begin item end'],
+	])('%s polls in place and tells the progress as text', async (node, expected) => {
+		const parameters = { waitMode: 'suspend', taskId: 'a' };
+		const { outputs, types, texts } = await chat({ a: [COMPLETE] }, { parameters }, node);
+		expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a']);
+		expect(types).toBe(expected);
+		expect(texts[0]).toBe('1 finished, after 0 s\n\n');
+	});
+
+	test('the progress comes every 20 to 30 s, also when nothing changes', async () => {
+		const { texts } = await chat({ a: [PROCESSING] }, {});
+		const seconds = texts.map((text) => Number(/, after (\d+) s\n\n$/.exec(text)![1]));
+		expect(seconds[0]).toBe(0);
+		expect(seconds.at(-1)).toBe(600);
+		const intervals = seconds.slice(1).map((at, index) => at - seconds[index]!);
+		expect(Math.min(...intervals.slice(0, -1))).toBeGreaterThanOrEqual(20);
+		expect(Math.max(...intervals)).toBeLessThanOrEqual(30);
+	});
+
+	test('changes that follow one another at once are one line', async () => {
+		const done = Object.fromEntries(['b', 'c', 'd', 'e', 'f'].map((id) => [id, [COMPLETE]]));
+		const { texts } = await chat({ a: [PROCESSING, COMPLETE], ...done }, {});
+		expect(texts.slice(0, 2)).toStrictEqual([
+			expect.stringMatching(/^\d finished, \d generating, after 0 s\n/),
+			expect.stringMatching(/^6 finished, after \d+ s\n/),
+		]);
+	});
+
+	test('the end is told once, and again where a file is lost after it', async () => {
+		const gone = completed({ video_url: `${server.url}/cdn/gone.mp4` });
+		const { types, texts } = await chat({ a: [gone] }, { parameters: { download: true } });
+		expect(types).toBe('begin item item end');
+		const [end, lost] = ['1 finished, after 0 s', '0 finished, 1 failed, after 33 s'];
+		expect(texts).toStrictEqual([`${end}\n\n`, `${lost}\n\n`]);
+	});
 });

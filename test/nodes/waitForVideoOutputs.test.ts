@@ -3,7 +3,6 @@ import {
 	Workflow,
 	type IDataObject,
 	type INode,
-	type INodeExecutionData,
 	type INodeOutputConfiguration,
 } from 'n8n-workflow';
 
@@ -15,17 +14,15 @@ import {
 	allItems,
 	packageNode,
 	runNode,
-	runWorkflow,
 	stubNode,
 	type RunOptions,
 	type Wires,
 } from '../support/engine';
+import { FAILURE } from '../support/failureTexts';
 import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED, ERROR, FAILED, GENERATING } from '../support/waitOutputs';
-import { FAILURE } from '../support/failureTexts';
+import { CONNECTED, fieldsOf, ids, idsOf, taskOf, WAIT, waitIn } from '../support/waitRuns';
 
-const WAIT = 'Wait';
-const CONNECTED: Wires = { [WAIT]: [['Done'], ['Lost'], ['Later']] };
 /** The output Failed leads nowhere. */
 const NOT_FAILED: Wires = { [WAIT]: [['Done']] };
 const MODERATED = { status: 'failed', error_message: 'moderation' };
@@ -45,7 +42,7 @@ const server = serverForEach((response, { path, body }) => {
 		else json(response, 200, created);
 		return;
 	}
-	const { task_id } = body as { task_id: string };
+	const task_id = taskOf(body);
 	const completed = { status: 'completed', video_url: `${server.url}/cdn/${task_id}.mp4` };
 	const { status_code = 200, ...report } = (reports[task_id] ?? completed) as IDataObject;
 	json(response, status_code as number, { task_id, model: 'video-m1', ...report });
@@ -55,32 +52,9 @@ beforeEach(() => {
 	reports = {};
 });
 
-const ids = (...taskIds: string[]) => taskIds.map((task_id) => ({ task_id }));
-const idsOf = (items: readonly INodeExecutionData[] = []) =>
-	items.map(({ json: fields }) => fields['task_id']);
-
 /** Runs the node in a workflow with these connections. */
-async function wait(
-	wires: Wires,
-	{
-		parameters,
-		nodeSettings,
-		...more
-	}: Partial<RunOptions> & { readonly nodeSettings?: Partial<INode> } = {},
-) {
-	const nodes = [
-		{
-			...packageNode(WAIT, 'waitForVideo', {
-				...more,
-				parameters: { download: false, ...parameters },
-			}),
-			...nodeSettings,
-		},
-		...['Done', 'Lost', 'Later'].map((name) => stubNode(name, (items) => items)),
-	];
-	const credential = { baseUrl: server.url, apiKey: 'k-secret' };
-	return await runWorkflow(nodes, wires, WAIT, { credential, ...more });
-}
+const wait = async (wires: Wires, more?: Parameters<typeof waitIn>[2]) =>
+	await waitIn(server.url, wires, more);
 
 /** The names of the outputs that n8n draws. */
 function drawnOutputs(parameters: IDataObject, more: Partial<RunOptions> = {}) {
@@ -110,17 +84,12 @@ test.each<[IDataObject, string[]]>([
 
 test('a disabled node behind Failed is none: the node fails', async () => {
 	reports = { a: MODERATED };
-	const nodes = [
-		packageNode(WAIT, 'waitForVideo', { parameters: { download: false } }),
-		{ ...stubNode('Lost', (items) => items), disabled: true },
-	];
-	const credential = { baseUrl: server.url, apiKey: 'k-secret' };
-	const options = { credential, items: ids('a') };
-	const off = await runWorkflow(nodes, { [WAIT]: [[], ['Lost']] }, WAIT, options);
+	const lost = { ...stubNode('Lost', (items) => items), disabled: true };
+	const more = { items: ids('a'), nodes: [lost] };
+	const off = await wait({ [WAIT]: [[], ['Lost']] }, more);
 	expect(off.status).toBe('error');
-	const wires = { [WAIT]: [[], ['Lost']], Lost: [['Told']] };
-	const told = [...nodes, stubNode('Told', (items) => items)];
-	const on = await runWorkflow(told, wires, WAIT, options);
+	const told = { ...more, nodes: [lost, stubNode('Told', (items) => items)] };
+	const on = await wait({ [WAIT]: [[], ['Lost']], Lost: [['Told']] }, told);
 	expect(on.status).toBe('success');
 	expect(idsOf(allItems(on, 'Told')[0])).toStrictEqual(['a']);
 });
@@ -130,53 +99,40 @@ test('with Retry On Fail videos are asked for again, beside one that is finished
 	const result = await wait(NOT_FAILED, { items: ids('a', 'b'), retryOnFail: true });
 	expect(result.status).toBe('error');
 	expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a']);
-	const asked = server.requests.filter(
-		({ body }) => idsOf([{ json: body as IDataObject }])[0] === 'b',
-	);
-	expect(asked.length).toBeGreaterThan(1);
+	const asked = server.requests.map(({ body }) => taskOf(body));
+	expect(asked.filter((id) => id === 'b').length).toBeGreaterThan(1);
 });
 
 describe('an item that a limit has left out', () => {
 	const UNSENT = { task_id: '', reason: 'limit', request: { prompt: 'A kite' } };
-	const hintsOf = ({ run }: Awaited<ReturnType<typeof wait>>) =>
-		run.data.resultData.runData[WAIT]!.flatMap(({ hints = [] }) =>
-			hints.map(({ message }) => message),
-		);
 
-	test('leaves through Failed as it is, if that is connected', async () => {
-		const result = await wait(CONNECTED, { items: [UNSENT, ...ids('a')] });
-		expect(result.status).toBe('success');
-		expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a']);
-		expect(allItems(result, 'Lost')[0]!.map(({ json: fields }) => fields)).toStrictEqual([
-			UNSENT,
-		]);
+	test.each([{}, { options: { onFailed: 'fail' } }])(
+		'leaves through Failed as it is, if that is connected: %j',
+		async (parameters) => {
+			const items = [UNSENT, ...ids('a')];
+			const result = await wait(CONNECTED, { items, parameters });
+			expect(result.status).toBe('success');
+			expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a']);
+			expect(fieldsOf(allItems(result, 'Lost')[0])).toStrictEqual([UNSENT]);
+		},
+	);
+
+	test('leaves through Failed also beside a video that fails the node', async () => {
+		reports = { b: MODERATED };
+		const parameters = { options: { onFailed: 'fail' } };
+		const failed = await wait(CONNECTED, { items: [UNSENT, ...ids('a', 'b')], parameters });
+		expect(failed.status).toBe('error');
+		expect(fieldsOf(allItems(failed, 'Lost').flat())).toStrictEqual([UNSENT]);
 	});
 
 	test.each<[string, readonly IDataObject[], string[]]>([
 		['one of several', [UNSENT, ...ids('a')], ['a']],
 		['all of them', [UNSENT], []],
 	])('does not fail the node where nothing is connected: %s', async (_name, items, expected) => {
-		const result = await wait(NOT_FAILED, { items: [...items] });
+		const result = await wait(NOT_FAILED, { items });
 		expect(result.status).toBe('success');
 		expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(expected);
-		expect(hintsOf(result)).toContain('1 item without a task, which Create Video has not sent');
-	});
-
-	test('leaves through Failed also where On Failed Videos fails the node', async () => {
-		const parameters = { options: { onFailed: 'fail' } };
-		const whole = await wait(CONNECTED, { items: [UNSENT, ...ids('a')], parameters });
-		expect(whole.status).toBe('success');
-		expect(allItems(whole, 'Lost')[0]!.map(({ json: fields }) => fields)).toStrictEqual([
-			UNSENT,
-		]);
-		reports = { b: MODERATED };
-		const failed = await wait(CONNECTED, { items: [UNSENT, ...ids('a', 'b')], parameters });
-		expect(failed.status).toBe('error');
-		expect(
-			allItems(failed, 'Lost')
-				.flat()
-				.map(({ json: fields }) => fields),
-		).toStrictEqual([UNSENT]);
+		expect(result.hints).toContain('1 item without a task, which Create Video has not sent');
 	});
 
 	test('is no video that has gone on beside a failed one', async () => {
@@ -252,17 +208,16 @@ describe('a failed video', () => {
 	test.each([WAIT, 'Done'])(
 		'leaves through Failed when the execution ends at %s: n8n leaves out other connections',
 		async (stepOf) => {
-			const { outputs } = await wait({ [WAIT]: [['Done']] }, { items, stepOf });
+			const { outputs } = await wait(NOT_FAILED, { items, stepOf });
 			expect(outputs.map(idsOf)).toStrictEqual([['a', 'c'], ['b']]);
 		},
 	);
 
 	test('leaves through the error output if Failed is not connected, in every mode', async () => {
 		for (const waitMode of ['inPlace', 'suspend', 'once']) {
-			const { outputs } = await wait(
-				{ [WAIT]: [['Done']] },
-				{ items, parameters: { waitMode }, onError: 'continueErrorOutput' },
-			);
+			const parameters = { waitMode };
+			const more = { items, parameters, onError: 'continueErrorOutput' } as const;
+			const { outputs } = await wait(NOT_FAILED, more);
 			const error = waitMode === 'once' ? ERROR + 1 : ERROR;
 			expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a', 'c']);
 			expect(outputs[FAILED]).toStrictEqual([]);
@@ -275,21 +230,20 @@ describe('a failed video', () => {
 		const tables = dataTables();
 		const account = accountOf(readCredential({ baseUrl: server.url, apiKey: 'k-secret' }));
 		const sent_at = new Date(Date.now() - 3_600_000).toISOString();
+		const row = { status: 'queued', sent_at, account, workflow_id: 'test' };
 		tables.insert(
 			TASK_TABLE,
-			...['a', 'b'].map((task_id) => ({
-				...{ task_id, status: 'queued', sent_at, call: task_id },
-				...{ account, workflow_id: 'test' },
-			})),
+			...['a', 'b'].map((task_id) => ({ ...row, task_id, call: task_id })),
 		);
-		const { error } = await wait(
-			{ [WAIT]: [['Done']] },
-			{ tables, parameters: { tasks: 'ledger' } },
-		);
+		const { error } = await wait(NOT_FAILED, { tables, parameters: { tasks: 'ledger' } });
 		expect(error!.message).toMatch(
 			/^1 of 2 videos failed: b .*Retry does not change what failed at the service, and costs nothing$/,
 		);
-		expect(tables.rows.map((row) => row['finished_at'] === null)).toStrictEqual([false, false]);
+		const finished_at = expect.any(String) as string;
+		expect(tables.rows).toMatchObject([
+			{ task_id: 'a', status: 'done', finished_at },
+			{ task_id: 'b', status: 'failed', finished_at },
+		]);
 	});
 
 	test('beside files that could not be downloaded: each with what a Retry does about it', async () => {
@@ -311,15 +265,11 @@ describe('a failed video', () => {
 	test('of several runs are in one error, after all runs', async () => {
 		reports = { b: MODERATED, d: MODERATED };
 		const batches = [ids('a', 'b'), ids('c', 'd')];
-		const nodes = [
-			stubNode('Split', () => batches.map((batch) => batch.map((json) => ({ json })))),
-			packageNode(WAIT, 'waitForVideo', { parameters: { download: false } }),
-			stubNode('Done', (each) => each),
-		];
-		const wires = { Split: [[WAIT], [WAIT]], ...NOT_FAILED };
-		const result = await runWorkflow(nodes, wires, 'Split', {
-			credential: { baseUrl: server.url, apiKey: 'k' },
-		});
+		const split = () => batches.map((batch) => batch.map((json) => ({ json })));
+		const result = await wait(
+			{ Split: [[WAIT], [WAIT]], ...NOT_FAILED },
+			{ nodes: [stubNode('Split', split)], start: 'Split' },
+		);
 		expect(result.error!.message.match(/1 of 2 videos failed: [bd] /g)).toHaveLength(2);
 		expect(result.error!.message.match(/Retry/g)).toHaveLength(1);
 		expect(result.error!.description).toMatch(/Tasks failed: d.*Tasks failed: b/);
@@ -380,7 +330,6 @@ describe('a creation that was refused', () => {
 		['alone', [REFUSED], { onError: 'continueRegularOutput' }, COMPLETED, {}],
 		['in the older form', items, { continueOnFail: true }, COMPLETED, {}],
 		['beside others', items, { onError: 'continueErrorOutput' }, ERROR, {}],
-		['alone', [REFUSED], { onError: 'continueErrorOutput' }, ERROR, {}],
 		['suspended', items, { onError: 'continueErrorOutput' }, ERROR, { waitMode: 'suspend' }],
 		['asked once', items, { onError: 'continueErrorOutput' }, ERROR + 1, { waitMode: 'once' }],
 	])(
@@ -407,21 +356,14 @@ describe('a creation that was refused', () => {
 		async (_name, parameters, fields, reported) => {
 			reports = { ...reported };
 			const nodes = [
-				stubNode('Rows', () => [{ json: { task_id: 'old' } }]),
-				{
-					...packageNode('Create', 'createVideo', { parameters }),
-					onError: 'continueErrorOutput' as const,
-				},
-				packageNode(WAIT, 'waitForVideo', { parameters: { download: false } }),
-				...['Done', 'Lost'].map((name) => stubNode(name, (each) => each)),
+				stubNode('Rows', () => ids('old').map((json) => ({ json }))),
+				packageNode('Create', 'createVideo', {
+					parameters,
+					onError: 'continueErrorOutput',
+				}),
 			];
-			const wires = {
-				...{ Rows: [['Create']], Create: [[WAIT], [WAIT]] },
-				[WAIT]: [['Done'], ['Lost']],
-			};
-			const result = await runWorkflow(nodes, wires, 'Rows', {
-				credential: { baseUrl: server.url, apiKey: 'k-secret' },
-			});
+			const wires = { ...CONNECTED, Rows: [['Create']], Create: [[WAIT], [WAIT]] };
+			const result = await wait(wires, { nodes, start: 'Rows' });
 			expect(result.status).toBe('success');
 			expect(allItems(result, 'Create')[1]).toMatchObject([{ json: { task_id: 'old' } }]);
 			expect(allItems(result, 'Done').flat()).toStrictEqual([]);
@@ -465,7 +407,7 @@ test.each<[string, Partial<INode>]>([
 ])('%s passes a failed video on where Failed leads nowhere', async (_name, nodeSettings) => {
 	reports = { b: MODERATED };
 	const more = { items: ids('a', 'b'), nodeSettings };
-	const lost = await wait({ [WAIT]: [['Done']] }, more);
+	const lost = await wait(NOT_FAILED, more);
 	expect(allItems(lost, 'Done')[0]).toMatchObject([
 		{ json: { task_id: 'a' } },
 		{ json: { error: 'The video failed', details: { task_id: 'b' } } },
@@ -503,25 +445,27 @@ describe('Ask Once', () => {
 			},
 			pairedItem: { item: 1 },
 		});
-		// The service's word for it.
-		expect(d!.json).toMatchObject({ task_id: 'd', status: 'unknown', history: '' });
+		expect(d!.json).toMatchObject({
+			task_id: 'd',
+			// The service's word for it.
+			status: 'unknown',
+			history: '',
+			error_message: expect.stringMatching(/unavailable: busy$/) as string,
+		});
 		expect(result.hints.at(-1)).toMatch(/^1 finished, 1 failed, 2 generating, after \d s/);
 	});
 
-	test('a video that is generating does not fail the node, whatever is connected', async () => {
-		for (const more of [{}, { options: { onFailed: 'fail' } }]) {
-			const { status, outputs } = await wait(
-				{ [WAIT]: [['Done'], [], ['Later']] },
-				{ items: ids('a', 'b'), parameters: { ...parameters, ...more } },
-			);
-			expect(status).toBe('success');
-			expect(outputs.map(idsOf)).toStrictEqual([['a'], [], ['b']]);
-		}
-	});
-
-	test('says why the status of a video is unknown', async () => {
-		const { outputs } = await wait(CONNECTED, { items: ids('b', 'd'), parameters });
-		expect(outputs[GENERATING]![1]!.json['error_message']).toMatch(/unavailable: busy$/);
+	test.each<[string, Wires, IDataObject]>([
+		['with nothing at Failed', { [WAIT]: [['Done'], [], ['Later']] }, {}],
+		['where failed ones do', CONNECTED, { options: { onFailed: 'fail' } }],
+		['with nothing at Generating', { [WAIT]: [['Done'], ['Lost']] }, {}],
+	])('a video that is generating does not fail the node %s', async (_name, wires, more) => {
+		const { status, outputs } = await wait(wires, {
+			items: ids('a', 'b'),
+			parameters: { ...parameters, ...more },
+		});
+		expect(status).toBe('success');
+		expect(outputs.map(idsOf)).toStrictEqual([['a'], [], ['b']]);
 	});
 
 	test('a wrong address fails the node', async () => {
@@ -529,15 +473,6 @@ describe('Ask Once', () => {
 		const { error } = await wait(CONNECTED, { items: ids('x', 'y'), parameters });
 		expect(error!.message).toBe(`${FAILURE.notFound}. Retry polls again, free of charge`);
 		expect(error!.description).toContain('Tasks still generating: x, y');
-	});
-
-	test('needs nothing at Generating', async () => {
-		const { status, outputs } = await wait(
-			{ [WAIT]: [['Done'], ['Lost']] },
-			{ items: ids('a', 'b'), parameters },
-		);
-		expect(status).toBe('success');
-		expect(idsOf(outputs[GENERATING])).toStrictEqual(['b']);
 	});
 
 	test('works with Execute step and in a streaming chat, too', async () => {
@@ -549,13 +484,11 @@ describe('Ask Once', () => {
 
 	test('writes finished tasks only into the task ledger', async () => {
 		const tables = dataTables();
-		const asked = (task_id: string) => ({
-			task_id,
-			status: 'queued',
-			sent_at: '2026-01-01T00:00:00.000Z',
-			call: task_id,
-		});
-		tables.insert(TASK_TABLE, asked('a'), asked('b'));
+		const row = { status: 'queued', sent_at: '2026-01-01T00:00:00.000Z' };
+		tables.insert(
+			TASK_TABLE,
+			...['a', 'b'].map((task_id) => ({ ...row, task_id, call: task_id })),
+		);
 		await wait(CONNECTED, { items: ids('a', 'b'), parameters, tables });
 		expect(tables.rows).toMatchObject([
 			{ task_id: 'b', status: 'queued', finished_at: null, error: null },
@@ -564,43 +497,16 @@ describe('Ask Once', () => {
 	});
 });
 
-describe('as a tool', () => {
-	const ask = async (args: IDataObject, more: Partial<RunOptions> = {}) =>
-		await runNode('waitForVideoTool', {
-			credential: { baseUrl: server.url, apiKey: 'k-secret' },
-			items: [args],
-			...more,
-		});
-
-	test('the model may ask for the status of a video without waiting for it', async () => {
-		reports = { b: { status: 'processing' } };
-		const { outputs } = await ask({ task_id: 'b', wait: false });
-		expect(server.requests).toHaveLength(1);
-		expect(outputs.map((items) => items.map(({ json: fields }) => fields))).toStrictEqual([
-			[{ task_id: 'b', status: 'processing' }],
-		]);
+test.each<[string, IDataObject, Partial<RunOptions>]>([
+	['the model may ask for', { wait: false }, {}],
+	['a person may let the tool ask for', {}, { parameters: { waitUntilFinished: false } }],
+])('%s the status of a video without waiting for it', async (_name, args, more) => {
+	reports = { b: { status: 'processing' } };
+	const { outputs } = await runNode('waitForVideoTool', {
+		credential: { baseUrl: server.url, apiKey: 'k-secret' },
+		items: [{ task_id: 'b', ...args }],
+		...more,
 	});
-
-	test('a person may decide that the tool never waits', async () => {
-		reports = { b: { status: 'processing' } };
-		const { outputs } = await ask(
-			{ task_id: 'b' },
-			{ parameters: { waitUntilFinished: false } },
-		);
-		expect(outputs[COMPLETED]).toMatchObject([{ json: { status: 'processing' } }]);
-	});
-
-	test('in a streaming chat the person reads the progress, and the model gets the result', async () => {
-		const { chunks, outputs } = await ask({ task_id: 'a' }, { streaming: true });
-		expect(chunks.map(({ type }) => type)).toStrictEqual(['begin', 'item', 'end']);
-		expect(chunks[1]!.content).toMatch(/^1 finished, after \d s\n\n$/);
-		expect(outputs[COMPLETED]).toMatchObject([{ json: { status: 'completed' } }]);
-	});
-
-	test('a failed video is a result, not an error', async () => {
-		reports = { b: MODERATED };
-		const { status, outputs } = await ask({ task_id: 'b' });
-		expect(status).toBe('success');
-		expect(outputs[COMPLETED]).toMatchObject([{ json: { task_id: 'b', reason: 'failed' } }]);
-	});
+	expect(server.requests).toHaveLength(1);
+	expect(outputs.map(fieldsOf)).toStrictEqual([[{ task_id: 'b', status: 'processing' }]]);
 });

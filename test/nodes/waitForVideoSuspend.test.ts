@@ -1,50 +1,48 @@
-import type { INode, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
-import {
-	allItems,
-	packageNode,
-	runWorkflow,
-	stubNode,
-	type RunOptions,
-	type RunResult,
-	type Wires,
-} from '../support/engine';
+import { startPoll } from '../../nodes/client/video/pollTasks';
+import { nextResumeMs } from '../../nodes/WaitForVideo/execute';
+import { allItems, stubNode, type RunResult, type Wires } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED, ERROR, FAILED } from '../support/waitOutputs';
+import { CONNECTED, fieldsOf, ids, idsOf, taskOf, WAIT, waitIn } from '../support/waitRuns';
 
-const WAIT = 'Wait';
+// A wait over several runs of the node: suspended by n8n in between, or asked once in a loop.
+
+type Answer = readonly [status: number, body: object, headers?: object];
 
 /** Status by task; every other task is processing. */
 let states: Record<string, string>;
+/** What the service answers; by default the status of the task. */
+let answer: (taskId: string) => Answer;
 /** How far the clock of this process, which stands still, is ahead, in milliseconds. */
 let aheadMs: number;
 /** How far the clock is set forward during the next poll, in milliseconds. */
 let jumpMs: number;
 
 const server = serverForEach((response, { body }) => {
-	const { task_id } = body as { task_id: string };
-	const status = states[task_id] ?? 'processing';
+	const task_id = taskOf(body);
 	aheadMs += jumpMs;
 	jumpMs = 0;
-	if (status === 'unknown') {
-		json(response, 404, { error: { message: 'Unknown task' } });
-		return;
-	}
-	if (status === 'limited') {
-		response.setHeader('Retry-After', '40');
-		json(response, 429, { error: { message: 'Slow down' } });
-		return;
-	}
-	json(response, 200, {
-		task_id,
-		status,
-		...(status === 'completed' ? { video_url: 'https://cdn.example/x.mp4' } : {}),
-	});
+	const [status, fields, headers] = answer(task_id);
+	json(response, status, { task_id, ...fields }, headers);
 });
+
+const report = (status: string): Answer => [
+	200,
+	{ status, ...(status === 'completed' && { video_url: 'https://cdn.example/x.mp4' }) },
+];
+const UNKNOWN: Answer = [404, { error: { message: 'Unknown task' } }];
+const limited = (seconds: number): Answer => [
+	429,
+	{ error: { message: 'Slow down' } },
+	{ 'retry-after': seconds },
+];
 
 beforeEach(() => {
 	states = {};
+	answer = (taskId) => report(states[taskId] ?? 'processing');
 	aheadMs = 0;
 	jumpMs = 0;
 	const startMs = Date.now();
@@ -54,29 +52,11 @@ afterEach(() => {
 	jest.restoreAllMocks();
 });
 
-const ids = (...taskIds: string[]) => taskIds.map((task_id) => ({ task_id }));
-const idsOf = (items: readonly INodeExecutionData[] = []) =>
-	items.map(({ json: fields }) => fields['task_id']);
-const WIRES: Wires = { [WAIT]: [['Done'], ['Lost']] };
-
-async function suspend(
-	more: Partial<RunOptions> & { readonly nodeSettings?: Partial<INode> } = {},
-	wires = WIRES,
-) {
-	const { nodeSettings } = more;
-	const nodes = [
-		{
-			...packageNode(WAIT, 'waitForVideo', {
-				...more,
-				parameters: { download: false, waitMode: 'suspend', ...more.parameters },
-			}),
-			...nodeSettings,
-		},
-		...['Done', 'Lost'].map((name) => stubNode(name, (items) => items)),
-	];
-	const credential = { baseUrl: server.url, apiKey: 'k-secret' };
-	return await runWorkflow(nodes, wires, WAIT, { credential, ...more });
-}
+const suspend = async (more: Parameters<typeof waitIn>[2] = {}, wires = CONNECTED) =>
+	await waitIn(server.url, wires, {
+		...more,
+		parameters: { waitMode: 'suspend', ...more.parameters },
+	});
 
 /** Resumes the execution at the time for which it is scheduled. */
 async function resumeLater(result: RunResult): Promise<RunResult> {
@@ -86,6 +66,7 @@ async function resumeLater(result: RunResult): Promise<RunResult> {
 
 const secondsAhead = ({ run }: RunResult) =>
 	Math.round((run.waitTill!.getTime() - Date.now()) / 1000);
+const savedBy = ({ run }: RunResult) => JSON.stringify(run.data.executionData!.contextData);
 
 test('the execution is suspended while videos are generating, and then returns all of them', async () => {
 	const first = await suspend({ items: ids('a', 'b', 'c') });
@@ -96,6 +77,7 @@ test('the execution is suspended while videos are generating, and then returns a
 	expect(first.outputs.map(idsOf)).toStrictEqual([['a', 'b', 'c']]);
 	expect(allItems(first, 'Done')).toStrictEqual([]);
 	expect(server.requests).toHaveLength(3);
+	expect(savedBy(first)).toContain('processing');
 
 	states = { a: 'completed' };
 	const second = await resumeLater(first);
@@ -111,7 +93,9 @@ test('the execution is suspended while videos are generating, and then returns a
 	expect(idsOf(allItems(third, 'Done')[0])).toStrictEqual(['a', 'c']);
 	expect(idsOf(allItems(third, 'Lost')[0])).toStrictEqual(['b']);
 
-	const [a, c] = third.outputs[COMPLETED]!.map(({ json: fields }) => fields);
+	// The next batch of a loop starts without it.
+	expect(savedBy(third)).not.toContain('processing');
+	const [a, c] = fieldsOf(third.outputs[COMPLETED]);
 	expect(a!['history']).toMatch(/^processing [\d.]+ s, completed [\d.]+ s$/);
 	expect(a!['waited_seconds']).toBeGreaterThanOrEqual(60);
 	expect(a!['waited_seconds']).toBeLessThan(80);
@@ -122,14 +106,6 @@ test('the execution is suspended while videos are generating, and then returns a
 	]);
 });
 
-test('the saved state is removed at the end, so that the next batch of a loop starts without it', async () => {
-	const waiting = await suspend({ items: ids('a') });
-	expect(JSON.stringify(waiting.run.data.executionData!.contextData)).toContain('processing');
-	states = { a: 'completed' };
-	const done = await resumeLater(waiting);
-	expect(JSON.stringify(done.run.data.executionData!.contextData)).not.toContain('processing');
-});
-
 test('a task that is already completed does not suspend the execution', async () => {
 	states = { a: 'completed' };
 	const { status, outputs } = await suspend({ items: ids('a') });
@@ -138,6 +114,8 @@ test('a task that is already completed does not suspend the execution', async ()
 });
 
 test('polling times out after ten minutes, to the second', async () => {
+	// However slow this machine is.
+	jest.spyOn(performance, 'now').mockReturnValue(performance.now());
 	const startMs = Date.now();
 	let result = await suspend({ items: ids('a') });
 	let steps = 0;
@@ -152,15 +130,11 @@ test('polling times out after ten minutes, to the second', async () => {
 });
 
 test('a second batch in the same execution has its own polling state', async () => {
-	const nodes = [
-		packageNode(WAIT, 'waitForVideo', { parameters: { download: false, waitMode: 'suspend' } }),
-		stubNode('Loop', (items) =>
-			idsOf(items)[0] === 'a' ? items.map(() => ({ json: { task_id: 'b' } })) : [[], items],
-		),
-	];
+	const loop = stubNode('Loop', (items) =>
+		idsOf(items)[0] === 'a' ? ids('b').map((json) => ({ json })) : [[], items],
+	);
 	const wires = { [WAIT]: [['Loop']], Loop: [[WAIT]] };
-	const credential = { baseUrl: server.url, apiKey: 'k' };
-	const first = await runWorkflow(nodes, wires, WAIT, { credential, items: ids('a') });
+	const first = await suspend({ items: ids('a'), nodes: [loop] }, wires);
 	states = { a: 'completed' };
 	const second = await resumeLater(first);
 	expect(second.status).toBe('waiting');
@@ -178,23 +152,23 @@ test('Execute step polls in place, because n8n would not resume the node', async
 	expect(outputs.map(idsOf)).toStrictEqual([['a'], []]);
 });
 
-test('Always Output Data adds no empty item', async () => {
-	const first = await suspend({ items: ids('a'), nodeSettings: { alwaysOutputData: true } });
-	states = { a: 'completed' };
+test('Always Output Data adds no empty item, and task IDs may be names that every object has, and numbers', async () => {
+	answer = () => report('processing');
+	const items = ids('constructor', '__proto__', 'toString', 'hasOwnProperty', 123);
+	const first = await suspend({ items, nodeSettings: { alwaysOutputData: true } });
+	expect(first.status).toBe('waiting');
+	answer = () => report('completed');
 	const last = await resumeLater(first);
-	expect(last.error).toBeUndefined();
-	expect(idsOf(allItems(last, 'Done')[0])).toStrictEqual(['a']);
+	expect(last.status).toBe('success');
+	const done = allItems(last, 'Done').flat();
+	expect(idsOf(done)).toStrictEqual(idsOf(items.map((json) => ({ json }))).map(String));
+	expect(done[0]!.json['history']).toMatch(/^processing [\d.]+ s, completed [\d.]+ s$/);
 });
 
 test('each result is linked to the item from which it came, and other branches run once', async () => {
-	const nodes = [
-		stubNode('Create', (items) => items),
-		packageNode(WAIT, 'waitForVideo', { parameters: { download: false, waitMode: 'suspend' } }),
-		...['Done', 'Other'].map((name) => stubNode(name, (items) => items)),
-	];
+	const nodes = ['Create', 'Other'].map((name) => stubNode(name, (items) => items));
 	const wires: Wires = { Create: [[WAIT, 'Other']], [WAIT]: [['Done']] };
-	const credential = { baseUrl: server.url, apiKey: 'k' };
-	const first = await runWorkflow(nodes, wires, 'Create', { credential, items: ids('a', 'b') });
+	const first = await suspend({ items: ids('a', 'b'), nodes, start: 'Create' }, wires);
 	expect(first.status).toBe('waiting');
 	states = { b: 'completed' };
 	const second = await resumeLater(first);
@@ -212,11 +186,7 @@ test.each(['v0', 'v1'] as const)(
 	async (executionOrder) => {
 		const inputs: number[] = [];
 		const nodes = [
-			stubNode('Create', (items) => items),
-			packageNode(WAIT, 'waitForVideo', {
-				parameters: { download: false, waitMode: 'suspend' },
-			}),
-			stubNode('Other', (items) => items),
+			...['Create', 'Other'].map((name) => stubNode(name, (items) => items)),
 			stubNode('Merge', (items) => {
 				inputs.push(items.length);
 				return items;
@@ -227,9 +197,8 @@ test.each(['v0', 'v1'] as const)(
 			[WAIT]: [['Merge']],
 			Other: [['Merge#1']],
 		};
-		const credential = { baseUrl: server.url, apiKey: 'k' };
-		const options = { credential, items: ids('a', 'b'), executionOrder };
-		const first = await runWorkflow(nodes, wires, 'Create', options);
+		const more = { items: ids('a', 'b'), nodes, start: 'Create', executionOrder };
+		const first = await suspend(more, wires);
 		expect(first.status).toBe('waiting');
 		const second = await resumeLater(first);
 		expect(second.status).toBe('waiting');
@@ -277,10 +246,10 @@ test('with Retry On Fail a field "error" of the first input item does not make n
 });
 
 test.each([
-	['is never finished', 'processing'],
-	['is not known', 'unknown'],
-])('with Retry On Fail a wait for a video that %s ends', async (_name, state) => {
-	states = { a: state };
+	['is never finished', report('processing')],
+	['is not known', UNKNOWN],
+])('with Retry On Fail a wait for a video that %s ends', async (_name, always) => {
+	answer = () => always;
 	const parameters = { options: { maximumWait: 1 } };
 	const wires = { [WAIT]: [['Done']] };
 	const { error } = await withFakeTimers(async (time) => {
@@ -308,7 +277,7 @@ test('a clock that was set back in between does not put off the polls', async ()
 });
 
 test('a clock that was set back in between does not prolong a pause after a 429', async () => {
-	states = { a: 'limited' };
+	answer = () => limited(40);
 	const first = await suspend({ items: ids('a') });
 	aheadMs -= 3_600_000;
 	const second = await first.resume();
@@ -332,3 +301,89 @@ test.each([3_600_000, -3_600_000])(
 		expect(waited).toBeLessThan(140);
 	},
 );
+
+describe('a step', () => {
+	/** Seconds until the next step of a task that has been polled for `elapsed` seconds. */
+	const step = (elapsed: number, timeout: number, pausedUntilMs = 0) => {
+		const nowMs = elapsed * 1000;
+		const state = { polls: [startPoll('a', 0)], pausedUntilMs };
+		return (nextResumeMs(state, nowMs, timeout * 1000) - nowMs) / 1000;
+	};
+
+	test.each([
+		['takes a minute, where the deadline is whole minutes away', [0, 600], 60],
+		['takes a little more, so that a step ends on the deadline', [1, 600], 66.556],
+		['takes up to two minutes: a shorter step would end late', [0, 90], 90],
+		['takes the remaining time, if it is less than a minute', [560, 600], 40],
+		['takes no time, after the deadline', [610, 600], 0],
+		['lasts at least until the end of a pause', [0, 600, 100_000], 100],
+		['ends at the deadline, before the end of a pause', [0, 600, 3_600_000], 600],
+	] as const)('%s', (_name, [elapsed, timeout, pausedUntilMs], seconds) => {
+		expect(step(elapsed, timeout, pausedUntilMs)).toBeCloseTo(seconds, 2);
+	});
+
+	test('follows the deadline of the oldest unfinished task', () => {
+		const finished = { ...startPoll('a', 0), outcome: 'timeout' as const };
+		const polls = [finished, startPoll('b', 100_000)];
+		expect(nextResumeMs({ polls, pausedUntilMs: 0 }, 100_000, 600_000)).toBe(160_000);
+	});
+});
+
+describe('Ask Once in a loop', () => {
+	/** When each task was polled, in seconds since the first poll. */
+	let polledAt: Record<string, number[]>;
+
+	/** Generating leads back to the node through another one. */
+	async function loop(
+		taskIds: readonly string[],
+		answerAt: (seconds: number) => Answer,
+		parameters: IDataObject = {},
+	) {
+		polledAt = {};
+		let startMs: number | undefined;
+		answer = (taskId) => {
+			const seconds = Math.round((Date.now() - (startMs ??= Date.now())) / 100) / 10;
+			(polledAt[taskId] ??= []).push(seconds);
+			return answerAt(seconds);
+		};
+		const wires = { ...CONNECTED, Later: [[WAIT]] };
+		const more = { items: ids(...taskIds), parameters: { waitMode: 'once', ...parameters } };
+		return await withFakeTimers(async () => await waitIn(server.url, wires, more));
+	}
+
+	test('each task is polled every 5 to 10 s, not as fast as the loop turns', async () => {
+		const result = await loop(['a', 'b'], (seconds) =>
+			report(seconds < 30 ? 'processing' : 'completed'),
+		);
+		expect(idsOf(allItems(result, 'Done')[0]).sort()).toStrictEqual(['a', 'b']);
+		for (const times of Object.values(polledAt)) {
+			const intervals = times.slice(1).map((at, index) => at - times[index]!);
+			expect(times.length).toBeLessThan(8);
+			expect(Math.min(...intervals)).toBeGreaterThanOrEqual(4.9);
+			expect(Math.max(...intervals)).toBeLessThanOrEqual(20);
+		}
+	});
+
+	test('the loop waits as long as a 429 says', async () => {
+		const result = await loop(['a'], (seconds) =>
+			seconds === 0 ? limited(30) : report('completed'),
+		);
+		expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a']);
+		expect(polledAt['a']).toStrictEqual([0, expect.closeTo(30, 0)]);
+	});
+
+	test('the loop ends with Maximum Wait: the video leaves through Failed', async () => {
+		const options = { maximumWait: 2 };
+		const result = await loop(['a'], () => report('processing'), { options });
+		const waited_seconds = expect.closeTo(120, 0) as number;
+		expect(fieldsOf(allItems(result, 'Lost')[0])).toMatchObject([
+			{ task_id: 'a', reason: 'timeout', waited_seconds },
+		]);
+	});
+
+	test('a task that the service does not know leaves the loop at the third answer', async () => {
+		const result = await loop(['a'], () => UNKNOWN);
+		expect(fieldsOf(allItems(result, 'Lost')[0])).toMatchObject([{ reason: 'refused' }]);
+		expect(polledAt['a']).toHaveLength(3);
+	});
+});
