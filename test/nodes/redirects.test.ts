@@ -42,24 +42,26 @@ async function run(operation: Operation, baseUrl = service.url): Promise<Outcome
 	);
 }
 
-describe.each(Object.entries(OPERATIONS))('%s', (_id, operation: Operation) => {
-	// A request with 307 would be sent again as it is, one with 302 as GET.
-	test.each([302, 307])(
-		'reports a redirect with status %i and does not follow it',
-		async (code) => {
-			status = code;
-			const { items, error } = await run(operation);
-			expect(other.requests).toHaveLength(0);
-			expect(service.requests.map(({ path }) => path)).not.toContain('/elsewhere');
-			const shown = JSON.stringify([items, error?.message, error]);
-			expect(shown).toContain(FAILURE.redirect);
-			expect(shown).toContain('Check the Base URL');
-			expect(shown).toContain('https:// instead of http://');
-			expect(shown).toContain(`Location: ${location}`);
-			if (operation.isPaid) expect(service.requests).toHaveLength(1);
-		},
-	);
-});
+const rowOf = (operation: Operation, code: number) => [operation.title, code, operation] as const;
+// 307, which would send a request again as it is, is a fault of the matrix for every operation.
+test.each([
+	...Object.values(OPERATIONS).map((operation) => rowOf(operation, 302)),
+	...REDIRECTS.filter((code) => code !== 302).map((code) => rowOf(OPERATIONS.chat, code)),
+])(
+	'%s reports a redirect with status %i and does not follow it',
+	async (_title, code, operation) => {
+		status = code;
+		const { items, error } = await run(operation);
+		expect(other.requests).toHaveLength(0);
+		expect(service.requests.map(({ path }) => path)).not.toContain('/elsewhere');
+		if (operation.isPaid) expect(service.requests).toHaveLength(1);
+		const shown = JSON.stringify([items, error?.message, error]);
+		expect(shown).toContain(FAILURE.redirect);
+		expect(shown).toContain('Check the Base URL');
+		expect(shown).toContain('https:// instead of http://');
+		expect(shown).toContain(`Location: ${location}`);
+	},
+);
 
 test('the key does not go to a subdomain of the host in the Base URL', async () => {
 	status = 302;
@@ -83,6 +85,8 @@ test('a redirected creation was not carried out, unless the status says that its
 		const { items } = await run(OPERATIONS.createVideo);
 		outcomes.push((items[0]!.json['details'] as Record<string, unknown>)['outcome_unknown']);
 	}
+	expect(service.requests).toHaveLength(REDIRECTS.length);
+	expect(other.requests).toHaveLength(0);
 	expect(outcomes).toStrictEqual([undefined, undefined, true, undefined, undefined]);
 });
 

@@ -191,8 +191,13 @@ function rowsOf(node: ChatNodeName): readonly Row[] {
 	const own = ROWS.filter((row) => expectedOf(row, node) !== undefined);
 	if (node === 'reply') return own;
 	const kindOf = (row: Row) => {
-		const content = Array.isArray(row[1]['content']) ? 'parts' : 'text';
-		return `${row[0]} ${content} ${Object.keys(expectedOf(row, node)!).join()}`;
+		const { content } = row[1];
+		const kind = Array.isArray(content)
+			? 'parts'
+			: String(content)
+					.match(/<.?think>/g)
+					?.join();
+		return `${row[0]} ${kind} ${Object.keys(expectedOf(row, node)!).join()}`;
 	};
 	return own.filter(
 		(row, index) => own.findIndex((each) => kindOf(each) === kindOf(row)) === index,
@@ -315,18 +320,6 @@ describe.each(['reply', 'model'] as const)(
 			answer = [STREAM_TYPE, eventsOf([chunk({ content: 'A' }, reason)])];
 			const { error } = await askThrough(node, true, server.url);
 			expect(error).toContain('The stream ended before the reply was complete');
-		});
-
-		test('such a word does not end a stream that has not ended', async () => {
-			answer = [STREAM_TYPE, `${first}data: heartbeat\n\n`];
-			const { error } = await askThrough(node, true, server.url);
-			expect(error).toContain('The stream ended before the reply was complete');
-		});
-
-		test('a chunk that was damaged is none', async () => {
-			answer = [STREAM_TYPE, `${first}data: "content":"l"}}]}\n\n${last}`];
-			const { error } = await askThrough(node, true, server.url);
-			expect(error).toContain('The stream contains invalid JSON');
 		});
 	},
 );

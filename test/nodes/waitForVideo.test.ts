@@ -8,8 +8,7 @@ import { COMPLETED, ERROR, FAILED } from '../support/waitOutputs';
 import { CONNECTED, fieldsOf, ids, idsOf, taskOf, waitIn } from '../support/waitRuns';
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 
-/** A text is a page. */
-type Answer = readonly [status: number, body: object | string];
+type Answer = readonly [status: number, body: object];
 
 const FILE = sampleFile('video/mp4');
 const VIDEO = 'https://cdn.example/a.mp4';
@@ -39,9 +38,7 @@ const server = serverForEach((response, { path, body }) => {
 	const nth = asked.filter((each) => each === task_id).length;
 	asked.push(task_id);
 	const [status, said] = list[Math.min(nth, list.length - 1)]!;
-	if (typeof said === 'string')
-		response.writeHead(status, { 'content-type': 'text/html' }).end(said);
-	else json(response, status, status === 200 ? { task_id, ...said } : said);
+	json(response, status, status === 200 ? { task_id, ...said } : said);
 	onAsked();
 });
 
@@ -189,31 +186,6 @@ describe('items', () => {
 			undefined,
 			'failed',
 		]);
-	});
-});
-
-describe('without any good answer', () => {
-	const UNKNOWN = 'Unexpected response: this is not the Agent Video API';
-
-	test.each<[string, number, string]>([
-		['404 pages', 404, FAILURE.notFound],
-		['HTML pages', 200, UNKNOWN],
-	])('%s fail the node, as a wrong key does', async (_name, code, message) => {
-		const odd: Answer = [code, '<html><body><h1>404 page of nginx</h1></body></html>'];
-		const tasks = { a: [odd], b: [odd] };
-		const { status, error, outputs } = await wait(tasks);
-		expect({ status, message: error?.message }).toStrictEqual({
-			status: 'error',
-			message: `${message}. Retry polls again, free of charge`,
-		});
-		expect(error!.description).toMatch(/Base URL/);
-		expect(error!.description).toContain('Tasks still generating: a, b');
-		expect(outputs.flat()).toHaveLength(0);
-
-		const continued = (await wait(tasks, GO_ON)).outputs;
-		expect(continued.slice(0, ERROR)).toStrictEqual([[], []]);
-		const errors = fieldsOf(continued[ERROR]).map((fields) => fields['error']);
-		expect(errors).toStrictEqual([message, message]);
 	});
 });
 

@@ -2,7 +2,6 @@ import {
 	NodeHelpers,
 	Workflow,
 	type IDataObject,
-	type INode,
 	type INodeOutputConfiguration,
 } from 'n8n-workflow';
 
@@ -20,7 +19,7 @@ import {
 } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
 import { json, serverForEach } from '../support/scriptedServer';
-import { COMPLETED, ERROR, FAILED, GENERATING } from '../support/waitOutputs';
+import { COMPLETED, FAILED, GENERATING } from '../support/waitOutputs';
 import { CONNECTED, fieldsOf, ids, idsOf, taskOf, WAIT, waitIn } from '../support/waitRuns';
 
 /** The output Failed leads nowhere. */
@@ -103,36 +102,115 @@ test('with Retry On Fail videos are asked for again, beside one that is finished
 	expect(asked.filter((id) => id === 'b').length).toBeGreaterThan(1);
 });
 
+/** What Create Video outputs with *On Error: Continue* for a creation that the service has refused. */
+const REFUSED = {
+	error: FAILURE.noCredit,
+	message: 'Top up the account, then retry this execution.',
+	details: { status: 406 },
+};
+
+/** What Create Video outputs for an item that a limit has left out. */
+const UNSENT = { task_id: '', reason: 'limit', request: { prompt: 'A kite' } };
+
+describe('items leave through the output of what became of them', () => {
+	const STEP = { stepOf: WAIT };
+	const FAIL = { parameters: { options: { onFailed: 'fail' } } };
+	const SEND = { parameters: { options: { onFailed: 'output' } } };
+	const ONCE = { parameters: { waitMode: 'once' } };
+	const SUSPEND = { parameters: { waitMode: 'suspend' } };
+	const REGULAR = { onError: 'continueRegularOutput' } as const;
+	const SPLIT = { onError: 'continueErrorOutput' } as const;
+	// Workflows that were saved by an older n8n, or written by hand, still have it.
+	const OLDER = { nodeSettings: { continueOnFail: true } };
+	const NO_FAILED: Wires = { [WAIT]: [['Done'], [], ['Later']] };
+
+	/** A word for an item: its task, or why it has none. */
+	const toItem = (word: string): IDataObject =>
+		word === 'unsent' ? UNSENT : word === 'refused' ? REFUSED : { task_id: word };
+	const toWord = ({ task_id: id, reason, error, details }: IDataObject): string => {
+		if (error === undefined || reason !== undefined)
+			return reason === 'limit' ? 'unsent' : String(id === '' ? reason : id);
+		if (error === REFUSED.error) return 'refused';
+		expect(error).toBe('The video failed');
+		return `error:${String((details as IDataObject)['task_id'])}`;
+	};
+
+	// b has failed, p is processing; in the outputs `creation` is what is made of `refused`.
+	test.each<[string, string, Wires, Parameters<typeof waitIn>[2], outputs: string]>([
+		['a b c', 'Failed is connected', CONNECTED, {}, 'a c | b'],
+		['a b c', 'the option says so', {}, SEND, 'a c | b'],
+		// n8n leaves out the other connections.
+		['a b c', 'the execution ends at the node', NOT_FAILED, STEP, 'a c | b'],
+		['a b c', 'the execution ends behind it', NOT_FAILED, { stepOf: 'Done' }, 'a c | b'],
+		['a b c', 'errors have an output', NOT_FAILED, SPLIT, 'a c | - | error:b'],
+		['a b c', 'it does, suspended', NOT_FAILED, { ...SPLIT, ...SUSPEND }, 'a c | - | error:b'],
+		['a b c', 'it does, once', NOT_FAILED, { ...SPLIT, ...ONCE }, 'a c | - | - | error:b'],
+		['a b c', 'the node goes on', NOT_FAILED, REGULAR, 'a error:b c | -'],
+		['a b c', 'the node goes on as before', NOT_FAILED, OLDER, 'a error:b c | -'],
+		['a b c', 'it goes on, and Failed is connected', CONNECTED, REGULAR, 'a c | b'],
+		['a b c', 'it does so as before', CONNECTED, OLDER, 'a c | b'],
+		['a p', 'nothing is at Failed', NO_FAILED, ONCE, 'a | - | p'],
+		['a p', 'nothing is at Generating', { [WAIT]: [['Done'], ['Lost']] }, ONCE, 'a | - | p'],
+		[
+			'a p',
+			'failed ones fail the node',
+			CONNECTED,
+			{ parameters: { ...ONCE.parameters, ...FAIL.parameters } },
+			'a | - | p',
+		],
+		['p', 'this step is executed', CONNECTED, { ...ONCE, ...STEP }, '- | - | p'],
+		['p', 'the chat is streaming', CONNECTED, { ...ONCE, streaming: true }, '- | - | p'],
+		['unsent a', 'Failed is connected', CONNECTED, {}, 'a | unsent'],
+		['unsent a', 'failed ones fail the node', CONNECTED, FAIL, 'a | unsent'],
+		['unsent a', 'Failed is not connected', NOT_FAILED, {}, 'a | -'],
+		['unsent', 'Failed is not connected', NOT_FAILED, {}, '- | -'],
+		['a refused c', 'Failed is connected', CONNECTED, {}, 'a c | creation'],
+		['a refused c', 'it is, and the node goes on', CONNECTED, REGULAR, 'a c | creation'],
+		['a refused c', 'it is, beside errors', CONNECTED, SPLIT, 'a c | creation | -'],
+		['a refused c', 'the node goes on', NOT_FAILED, REGULAR, 'a refused c | -'],
+		['refused', 'the node goes on', NOT_FAILED, REGULAR, 'refused | -'],
+		['a refused c', 'it goes on as before', NOT_FAILED, OLDER, 'a refused c | -'],
+		['a refused c', 'errors have an output', NOT_FAILED, SPLIT, 'a c | - | refused'],
+		[
+			'a refused c',
+			'it does, suspended',
+			NOT_FAILED,
+			{ ...SPLIT, ...SUSPEND },
+			'a c | - | refused',
+		],
+		[
+			'a refused c',
+			'it does, once',
+			NOT_FAILED,
+			{ ...SPLIT, ...ONCE },
+			'a c | - | - | refused',
+		],
+	])('%s, where %s', async (words, _where, wires, more, expected) => {
+		reports = { b: MODERATED, p: { status: 'processing' } };
+		const items = words.split(' ').map(toItem);
+		const { status, outputs, hints } = await wait(wires, { ...more, items });
+		expect(status).toBe('success');
+		const shown = outputs.map((each) => fieldsOf(each).map(toWord).join(' ') || '-');
+		expect(shown.join(' | ')).toBe(expected);
+		// It is as it was, and comes from its item.
+		const json = words.includes('unsent') ? UNSENT : REFUSED;
+		if (/unsent|refused/.test(expected))
+			expect(outputs.flat()).toContainEqual({
+				json,
+				pairedItem: { item: items.indexOf(json) },
+			});
+		if (words.includes('unsent'))
+			expect(hints).toContain('1 item without a task, which Create Video has not sent');
+	});
+});
+
 describe('an item that a limit has left out', () => {
-	const UNSENT = { task_id: '', reason: 'limit', request: { prompt: 'A kite' } };
-
-	test.each([{}, { options: { onFailed: 'fail' } }])(
-		'leaves through Failed as it is, if that is connected: %j',
-		async (parameters) => {
-			const items = [UNSENT, ...ids('a')];
-			const result = await wait(CONNECTED, { items, parameters });
-			expect(result.status).toBe('success');
-			expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a']);
-			expect(fieldsOf(allItems(result, 'Lost')[0])).toStrictEqual([UNSENT]);
-		},
-	);
-
 	test('leaves through Failed also beside a video that fails the node', async () => {
 		reports = { b: MODERATED };
 		const parameters = { options: { onFailed: 'fail' } };
 		const failed = await wait(CONNECTED, { items: [UNSENT, ...ids('a', 'b')], parameters });
 		expect(failed.status).toBe('error');
 		expect(fieldsOf(allItems(failed, 'Lost').flat())).toStrictEqual([UNSENT]);
-	});
-
-	test.each<[string, readonly IDataObject[], string[]]>([
-		['one of several', [UNSENT, ...ids('a')], ['a']],
-		['all of them', [UNSENT], []],
-	])('does not fail the node where nothing is connected: %s', async (_name, items, expected) => {
-		const result = await wait(NOT_FAILED, { items });
-		expect(result.status).toBe('success');
-		expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(expected);
-		expect(result.hints).toContain('1 item without a task, which Create Video has not sent');
 	});
 
 	test('is no video that has gone on beside a failed one', async () => {
@@ -185,45 +263,11 @@ describe('a failed video', () => {
 		);
 	});
 
-	test('leaves through Failed if that is connected', async () => {
-		const result = await wait(CONNECTED, { items });
-		expect(result.status).toBe('success');
-		expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a', 'c']);
-		expect(idsOf(allItems(result, 'Lost')[0])).toStrictEqual(['b']);
-	});
-
 	test('fails the node if it cannot be downloaded', async () => {
 		const { error } = await wait({}, { items: ids('a'), parameters: { download: true } });
 		expect(error!.description).toMatch(
 			/^The video is completed: .* task_id: a\. video_url: http/,
 		);
-	});
-
-	test('leaves through Failed with Send to Failed Output, connected or not', async () => {
-		const parameters = { options: { onFailed: 'output' } };
-		const { outputs } = await wait({}, { items, parameters });
-		expect(outputs.map(idsOf)).toStrictEqual([['a', 'c'], ['b']]);
-	});
-
-	test.each([WAIT, 'Done'])(
-		'leaves through Failed when the execution ends at %s: n8n leaves out other connections',
-		async (stepOf) => {
-			const { outputs } = await wait(NOT_FAILED, { items, stepOf });
-			expect(outputs.map(idsOf)).toStrictEqual([['a', 'c'], ['b']]);
-		},
-	);
-
-	test('leaves through the error output if Failed is not connected, in every mode', async () => {
-		for (const waitMode of ['inPlace', 'suspend', 'once']) {
-			const parameters = { waitMode };
-			const more = { items, parameters, onError: 'continueErrorOutput' } as const;
-			const { outputs } = await wait(NOT_FAILED, more);
-			const error = waitMode === 'once' ? ERROR + 1 : ERROR;
-			expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a', 'c']);
-			expect(outputs[FAILED]).toStrictEqual([]);
-			expect(outputs[error]).toMatchObject([{ json: { details: { task_id: 'b' } } }]);
-			expect(outputs).toHaveLength(error + 1);
-		}
 	});
 
 	test('from the task ledger fails the node as well, after the completed ones have gone on', async () => {
@@ -288,13 +332,6 @@ describe('a failed video', () => {
 	});
 });
 
-/** What Create Video outputs with *On Error: Continue* for a creation that the service has refused. */
-const REFUSED = {
-	error: FAILURE.noCredit,
-	message: 'Top up the account, then retry this execution.',
-	details: { status: 406 },
-};
-
 describe('a creation that was refused', () => {
 	const WAITS = { prompt: 'a', waitUntilFinished: true };
 	const items = [{ task_id: 'a' }, REFUSED, { task_id: 'c' }];
@@ -305,18 +342,10 @@ describe('a creation that was refused', () => {
 		error_message: `${REFUSED.error}. ${REFUSED.message}`,
 	};
 
-	test.each([undefined, 'continueRegularOutput', 'continueErrorOutput'] as const)(
-		'leaves through Failed with its own error, and the others are waited for (%s)',
-		async (onError) => {
-			const { status, outputs } = await wait(CONNECTED, {
-				items,
-				...(onError && { onError }),
-			});
-			expect(status).toBe('success');
-			expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a', 'c']);
-			expect(outputs[FAILED]).toMatchObject([{ json: lost, pairedItem: { item: 1 } }]);
-		},
-	);
+	test('leaves through Failed with its own error', async () => {
+		const { outputs } = await wait(CONNECTED, { items });
+		expect(outputs[FAILED]).toMatchObject([{ json: lost, pairedItem: { item: 1 } }]);
+	});
 
 	test('fails the node where Failed is not connected, after the others', async () => {
 		const result = await wait(NOT_FAILED, { items });
@@ -324,28 +353,6 @@ describe('a creation that was refused', () => {
 		expect(result.error!.description).toContain(`Without a task: item 1: ${FAILURE.noCredit}`);
 		expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a', 'c']);
 	});
-
-	test.each<[string, IDataObject[], Partial<INode>, number, IDataObject]>([
-		['beside others', items, { onError: 'continueRegularOutput' }, COMPLETED, {}],
-		['alone', [REFUSED], { onError: 'continueRegularOutput' }, COMPLETED, {}],
-		['in the older form', items, { continueOnFail: true }, COMPLETED, {}],
-		['beside others', items, { onError: 'continueErrorOutput' }, ERROR, {}],
-		['suspended', items, { onError: 'continueErrorOutput' }, ERROR, { waitMode: 'suspend' }],
-		['asked once', items, { onError: 'continueErrorOutput' }, ERROR + 1, { waitMode: 'once' }],
-	])(
-		'goes on as an error where nothing is connected to Failed: %s, %j, %j',
-		async (_name, input, nodeSettings, output, parameters) => {
-			const result = await wait(NOT_FAILED, { items: input, nodeSettings, parameters });
-			expect(result.status).toBe('success');
-			expect(result.outputs[FAILED]).toStrictEqual([]);
-			const refused = result.outputs[output]!.filter(({ json: { error } }) => error);
-			expect(refused).toStrictEqual([
-				{ json: REFUSED, pairedItem: { item: input.indexOf(REFUSED) } },
-			]);
-			const done = idsOf(allItems(result, 'Done')[0]).filter(Boolean);
-			expect(done).toStrictEqual(input.length === 1 ? [] : ['a', 'c']);
-		},
-	);
 
 	test.each<[string, IDataObject, IDataObject, object]>([
 		['of a creation', { prompt: 'refused' }, { reason: 'creation', task_id: '' }, {}],
@@ -400,23 +407,6 @@ test.each<[string, string, Wires]>([
 	expect(server.requests).toHaveLength(0);
 });
 
-test.each<[string, Partial<INode>]>([
-	['On Error: Continue', { onError: 'continueRegularOutput' }],
-	// Workflows that were saved by an older n8n, or written by hand, still have it.
-	['its older form Continue On Fail', { continueOnFail: true }],
-])('%s passes a failed video on where Failed leads nowhere', async (_name, nodeSettings) => {
-	reports = { b: MODERATED };
-	const more = { items: ids('a', 'b'), nodeSettings };
-	const lost = await wait(NOT_FAILED, more);
-	expect(allItems(lost, 'Done')[0]).toMatchObject([
-		{ json: { task_id: 'a' } },
-		{ json: { error: 'The video failed', details: { task_id: 'b' } } },
-	]);
-	const wired = await wait(CONNECTED, more);
-	expect(idsOf(allItems(wired, 'Done')[0])).toStrictEqual(['a']);
-	expect(idsOf(allItems(wired, 'Lost')[0])).toStrictEqual(['b']);
-});
-
 describe('Ask Once', () => {
 	const parameters = { waitMode: 'once' };
 	beforeEach(() => {
@@ -455,31 +445,11 @@ describe('Ask Once', () => {
 		expect(result.hints.at(-1)).toMatch(/^1 finished, 1 failed, 2 generating, after \d s/);
 	});
 
-	test.each<[string, Wires, IDataObject]>([
-		['with nothing at Failed', { [WAIT]: [['Done'], [], ['Later']] }, {}],
-		['where failed ones do', CONNECTED, { options: { onFailed: 'fail' } }],
-		['with nothing at Generating', { [WAIT]: [['Done'], ['Lost']] }, {}],
-	])('a video that is generating does not fail the node %s', async (_name, wires, more) => {
-		const { status, outputs } = await wait(wires, {
-			items: ids('a', 'b'),
-			parameters: { ...parameters, ...more },
-		});
-		expect(status).toBe('success');
-		expect(outputs.map(idsOf)).toStrictEqual([['a'], [], ['b']]);
-	});
-
 	test('a wrong address fails the node', async () => {
 		reports = { x: { status_code: 404 }, y: { status_code: 404 } };
 		const { error } = await wait(CONNECTED, { items: ids('x', 'y'), parameters });
 		expect(error!.message).toBe(`${FAILURE.notFound}. Retry polls again, free of charge`);
 		expect(error!.description).toContain('Tasks still generating: x, y');
-	});
-
-	test('works with Execute step and in a streaming chat, too', async () => {
-		for (const more of [{ stepOf: WAIT }, { streaming: true }]) {
-			const { outputs } = await wait(CONNECTED, { items: ids('b'), parameters, ...more });
-			expect(idsOf(outputs[GENERATING])).toStrictEqual(['b']);
-		}
 	});
 
 	test('writes finished tasks only into the task ledger', async () => {
