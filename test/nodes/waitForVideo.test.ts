@@ -411,14 +411,19 @@ describe('in a streaming chat', () => {
 
 	test.each([
 		// The progress, and the URL as another message.
-		['waitForVideo', 'begin item end begin item end'],
-		['waitForVideoTool', 'begin item end'],
+		['waitForVideo', 'begin item item end begin item end'],
+		['waitForVideoTool', 'begin item item end'],
 	])('%s polls in place and tells the progress as text', async (node, expected) => {
 		const parameters = { waitMode: 'suspend', taskId: 'a' };
-		const { outputs, types, texts } = await chat({ a: [COMPLETE] }, { parameters }, node);
+		const { outputs, types, texts } = await chat(
+			{ a: [PROCESSING, COMPLETE] },
+			{ parameters },
+			node,
+		);
 		expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a']);
 		expect(types).toBe(expected);
-		expect(texts[0]).toBe('1 finished, after 0 s\n\n');
+		expect(texts[0]).toBe('0 finished, 1 generating, after 0 s\n\n');
+		expect(texts[1]).toMatch(/^1 finished, after \d+ s\n\n$/);
 	});
 
 	test('the progress comes every 20 to 30 s, also when nothing changes', async () => {

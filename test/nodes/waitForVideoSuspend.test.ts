@@ -146,8 +146,11 @@ test('a second batch in the same execution has its own polling state', async () 
 });
 
 test('Execute step polls in place, because n8n would not resume the node', async () => {
-	states = { a: 'completed' };
-	const { status, outputs } = await suspend({ items: ids('a'), stepOf: WAIT }, {});
+	const left = ['processing'];
+	answer = () => report(left.pop() ?? 'completed');
+	const { status, outputs } = await withFakeTimers(
+		async () => await suspend({ items: ids('a'), stepOf: WAIT }, {}),
+	);
 	expect(status).toBe('success');
 	expect(outputs.map(idsOf)).toStrictEqual([['a'], []]);
 });
