@@ -1,11 +1,13 @@
 /**
- * What the drawing around Agent with Tools decides, in n8n's engine: which drawings are refused before anything is paid, how
+ * What the drawing around Agent with Tools decides, in n8n's engine: which drawings are rejected before anything is paid, how
  * questions that arrive while calls are open are told from results, and that no conversation is lost. n8n's own nodes in the
  * branches are in test/e2e/agentDrawings.test.ts.
  */
 import type { INode, INodeExecutionData } from 'n8n-workflow';
 
-import { asks, finds, modelForDrawings, type DrawnNode, type Drawing } from '../support/drawnAgent';
+import { addTriggers, chatTrigger } from '../support/chatTrigger';
+import { agent, asks, finds, maps, modelForDrawings } from '../support/drawnAgent';
+import type { Drawing } from '../support/drawnAgent';
 import type { StubWork } from '../support/engine';
 
 // Only a complete n8n has its SDK for AI nodes.
@@ -28,7 +30,6 @@ const BOTH_MODES = [{}, ALL];
 const FIXED = { prompt: 'Hello', options: { retries: 0 } };
 const CONTINUE = { onError: 'continueRegularOutput' } as const;
 const SEPARATE = { onError: 'continueErrorOutput' } as const;
-const SINGLE = { parameters: { outputMode: 'single' } };
 const DISABLED = { disabled: true };
 
 const loop = (reset?: string | boolean, typeVersion = 3) => ({
@@ -41,202 +42,138 @@ const EACH = 'weather > Inner > Agent; Inner:1 > Each > Inner';
 const NO_RESET = /^Inner has no expression for Reset\b.*\$prevNode\.name === "weather"/;
 const TWO_AGENTS = `Questions > Agent, Other`;
 const SHARED = /^Tool branches lead to the agent \w+ as well, through \w+\b/;
+const NOT_BACK = /^Tool weather has a branch that does not lead back/;
 const OUTSIDE = 'Start > Questions, Reference';
 const ONCE = /^Both gets items of Reference, which no tool call brings\b.*\$\("Reference"\)/;
 const DETACHED = { parameters: { options: { waitForSubWorkflow: false } } };
-const other = (tools: string, prompt = '={{ $json.question }}') => ({
-	agent: tools,
-	parameters: { prompt },
-});
 
-/** Drawings that cannot work: their connections, the error, and what else is drawn. */
-const REFUSED: readonly [string, ways: string, RegExp, Drawing?][] = [
-	['a tool without a wire', 'Agent > Answers', /^Tool weather has no branch/],
-	[
-		'a second tool without a wire',
-		`Agent > Answers; Agent:2 > weather > Agent`,
-		/^Tool time has no branch/,
-		{ tools: 'weather time' },
-	],
-	['one output for all tools without a wire', 'Agent > Answers', /no branch/, SINGLE],
-	[
-		'a tool straight to the input, as after its node was deleted',
-		'Agent > Answers; Agent:2 > Agent',
-		/^Tool weather leads straight back to the input Connect its output to the nodes that run it/,
-	],
-	[
-		'Answer straight to the input',
-		`Agent > Answers, Agent; Agent:2 > weather > Agent`,
-		/^Answer leads straight back to the input/,
-	],
-	[
-		'Stopped straight to the input',
-		`Agent:1 > Agent; Agent:2 > weather > Agent`,
-		/^Stopped leads straight back to the input/,
-	],
-	[
-		'a branch that ends at its last node',
-		'',
-		/^Tool weather has a branch that does not lead back/,
-	],
-	[
-		'a branch that leads to Answer instead of back',
-		'weather > Answers',
-		/^Tool weather has a branch that does not lead back/,
-	],
-	[
-		'a branch that goes in a circle',
-		'weather > Round > weather',
-		/^Tool weather has a branch that does not lead back/,
-	],
-	[
-		'a wire that a removed tool has left',
-		'Agent > Answers; Agent:2 > weather > Agent; Agent:3 > Removed > Agent',
-		/^Connections are left of an output that no longer exists/,
-	],
-	[
-		'what the editor leaves of a removed tool: an empty slot, and its branch without an entry',
-		'Agent > Answers; Agent:2 > weather > Agent; Agent:3 > ; time > Agent',
-		/^Nothing leads to time, which leads back to this node/,
-		{ tools: 'time' },
-	],
-	[
-		'a tool without a branch where errors lead back',
-		'Agent > Answers; Agent:3 > Again > Agent',
-		/^Tool weather has no branch/,
-		SEPARATE,
-	],
-	[
-		'rows from outside at a Merge',
-		`${OUTSIDE}; Reference > Both#1; weather > Both > Agent`,
-		ONCE,
-	],
-	[
-		'rows from outside through a disabled node, at the first input',
-		`${OUTSIDE}; Reference > Skipped > Both; weather > Both#1 > Agent`,
-		/^Both gets items of Skipped, which no tool call brings\b/,
-		{ nodes: { Skipped: DISABLED } },
-	],
-	[
-		'rows from outside at the third input',
-		`${OUTSIDE}; Reference > Both#2 > Agent; weather > One, Two; One > Both; Two > Both#1`,
-		ONCE,
-	],
-	[
-		'rows from outside at the input of the calls',
-		`${OUTSIDE}; Reference > Both > Agent; weather > Both, Later; Later > Both#1`,
-		ONCE,
-	],
-	['rows from Answer', 'Answers > Reference > Both#1; weather > Both > Agent', ONCE],
-	[
-		'a sub-workflow that nobody waits for',
-		BACK,
-		/^weather does not wait for its sub-workflow\b.*Wait For Sub-Workflow Completion/,
-		{ nodes: { weather: DETACHED } },
-	],
-	...[
-		undefined,
-		true,
-		'={{ true }}',
-		'={{ $runIndex === 0 }}',
-		"={{ $prevNode.name === 'Sun' }}",
-	].map((reset): (typeof REFUSED)[number] => [
-		`Loop Over Items with Reset ${String(reset)}`,
-		EACH,
-		NO_RESET,
-		{ nodes: { Inner: loop(reset) } },
-	]),
-	[
-		'Loop Over Items of version 2',
-		'weather > Inner > Each > Inner; Inner:1 > Agent',
-		NO_RESET,
-		{ nodes: { Inner: loop(undefined, 2) } },
-	],
-	[
-		'Loop Over Items in the branch of the second tool',
-		`${EACH}; time > Agent`,
-		NO_RESET,
-		{ tools: 'time weather', nodes: { Inner: loop() } },
-	],
-	[
-		'Loop Over Items in the branch of all tools',
-		EACH,
-		NO_RESET,
-		{ nodes: { Inner: loop() }, ...SINGLE },
-	],
-	[
-		'Loop Over Items of two tools with a Reset that names one',
-		`${EACH}; time > Inner`,
-		NO_RESET,
-		{ tools: 'weather time', nodes: { Inner: loop("={{ $prevNode.name === 'time' }}") } },
-	],
-	[
-		'Loop Over Items that leads to the agent for each batch, and not back to itself',
-		'weather > Inner > Agent; Inner:1 > Each > Agent',
-		/^Inner leads to Agent from its output loop, and not back to itself\b.*first batch/,
-		{ nodes: { Inner: loop(RESET) } },
-	],
-	[
-		'a branch that leads to the Loop Over Items around the agent',
-		'Questions > Loop > All; Loop:1 > Agent > Loop; Agent:2 > weather > Loop',
-		/^Loop is in the branch of a tool, and the questions pass it\b/,
-		{ nodes: { Loop: { ...loop(), work: (items) => [[], items] } } },
-	],
-	[
-		'two agents that share one branch',
-		`${TWO_AGENTS}; Other > Told; Other:2 > weather > Agent, Other`,
-		SHARED,
-		{ nodes: { Other: other('weather') } },
-	],
-	[
-		'two agents that share an IF, each with one side of it',
-		`${TWO_AGENTS}; Other:2 > time > weather > Agent; weather:1 > Other`,
-		SHARED,
-		{ nodes: { Other: { agent: 'time', parameters: { outputMode: 'single' } } } },
-	],
-	[
-		'two agents that share a branch, with one way back',
-		`${TWO_AGENTS}; Other:2 > weather > Agent`,
-		SHARED,
-		{ nodes: { Other: other('weather') } },
-	],
-	[
-		'two agents, one after another, that share one branch',
-		'Answers > Other; Other:2 > weather > Agent, Other',
-		SHARED,
-		{ nodes: { Other: other('weather') } },
-	],
-	[
-		'a tool that leads into the branch of another agent',
-		`${TWO_AGENTS}; Other > Told > Agent; Other:2 > time > Told, Other; weather > time`,
-		SHARED,
-		{ nodes: { Other: other('time') } },
-	],
-	[
-		'a branch that leads to another agent as well',
-		'weather > Agent, Other; Other > Told; Other:2 > time > Other',
-		/^Tool branches lead to the agent Other as well /,
-		{ nodes: { Other: other('time') } },
-	],
-	[
-		'an agent behind Answer, whose tool cannot come back',
-		`${BACK}; Answers > Other; Other:2 > time`,
-		/^Tool time of Other has a branch that does not lead back\b.*the input of Other$/,
-		{ nodes: { Other: other('time', 'Hello') } },
-	],
-	[
-		'an agent in the branch, whose tool cannot come back',
-		'weather > Agent',
-		/^Tool time of weather has no branch\b/,
-		{ nodes: { weather: other('time', 'Hello') } },
-	],
-];
+/** Drawings that cannot work: what differs from the usual one, and the error. */
+const REJECTED: Readonly<Record<string, Drawing & { readonly error: RegExp }>> = {
+	'a second tool without a wire': {
+		ways: 'Agent > Answers; Agent:2 > weather > Agent',
+		tools: 'weather time',
+		error: /^Tool time has no branch/,
+	},
+	'one output for all tools without a wire': {
+		ways: 'Agent > Answers',
+		parameters: { outputMode: 'single' },
+		error: /^Tool Calls has no branch/,
+	},
+	'a tool straight to the input, as after its node was deleted': {
+		ways: 'Agent > Answers; Agent:2 > Agent',
+		error: /^Tool weather leads straight back to the input Connect its output to the nodes that run it/,
+	},
+	'Answer straight to the input': {
+		ways: 'Agent > Answers, Agent; Agent:2 > weather > Agent',
+		error: /^Answer leads straight back to the input/,
+	},
+	'a branch that leads to Answer instead of back': { ways: 'weather > Answers', error: NOT_BACK },
+	'a branch that goes in a circle': { ways: 'weather > Round > weather', error: NOT_BACK },
+	'a wire that a removed tool has left': {
+		ways: 'Agent > Answers; Agent:2 > weather > Agent; Agent:3 > Removed > Agent',
+		error: /^Connections are left of an output that no longer exists/,
+	},
+	'what the editor leaves of a removed tool: an empty slot, and its branch without an entry': {
+		ways: 'Agent > Answers; Agent:2 > weather > Agent; Agent:3 > ; time > Agent',
+		tools: 'time',
+		error: /^Nothing leads to time, which leads back to this node/,
+	},
+	'a tool without a branch where errors lead back': {
+		ways: 'Agent > Answers; Agent:3 > Again > Agent',
+		...SEPARATE,
+		error: /^Tool weather has no branch/,
+	},
+	'rows from outside': {
+		ways: `${OUTSIDE}; Reference > Both#1; weather > Both > Agent`,
+		error: ONCE,
+	},
+	'rows from outside through a disabled node, at the first input': {
+		ways: `${OUTSIDE}; Reference > Skipped > Both; weather > Both#1 > Agent`,
+		nodes: { Skipped: DISABLED },
+		error: /^Both gets items of Skipped, which no tool call brings\b/,
+	},
+	'rows from outside at the input of the calls': {
+		ways: `${OUTSIDE}; Reference > Both > Agent; weather > Both, Later; Later > Both#1`,
+		error: ONCE,
+	},
+	'rows from Answer': {
+		ways: 'Answers > Reference > Both#1; weather > Both > Agent',
+		error: ONCE,
+	},
+	'a sub-workflow that nobody waits for': {
+		...{ ways: BACK, nodes: { weather: DETACHED } },
+		error: /^weather does not wait for its sub-workflow\b.*Wait For Sub-Workflow Completion/,
+	},
+	...Object.fromEntries(
+		[
+			undefined,
+			true,
+			'={{ true }}',
+			'={{ $runIndex === 0 }}',
+			"={{ $prevNode.name === 'Sun' }}",
+		].map((reset) => [
+			`Loop Over Items with Reset ${String(reset)}`,
+			{ ways: EACH, nodes: { Inner: loop(reset) }, error: NO_RESET },
+		]),
+	),
+	'Loop Over Items of version 2, in the branch of the second tool': {
+		ways: 'weather > Inner > Each > Inner; Inner:1 > Agent; time > Agent',
+		...{ tools: 'time weather', nodes: { Inner: loop(undefined, 2) } },
+		error: NO_RESET,
+	},
+	'Loop Over Items of two tools with a Reset that names one': {
+		...{ ways: `${EACH}; time > Inner`, tools: 'weather time' },
+		nodes: { Inner: loop("={{ $prevNode.name === 'time' }}") },
+		error: NO_RESET,
+	},
+	'Loop Over Items that leads to the agent for each batch, and not back to itself': {
+		ways: 'weather > Inner > Agent; Inner:1 > Each > Agent',
+		nodes: { Inner: loop(RESET) },
+		error: /^Inner leads to Agent from its output loop, and not back to itself\b.*first batch/,
+	},
+	'a branch that leads to the Loop Over Items around the agent': {
+		ways: 'Questions > Loop > All; Loop:1 > Agent > Loop; Agent:2 > weather > Loop',
+		nodes: { Loop: { ...loop(), work: (items) => [[], items] } },
+		error: /^Loop is in the branch of a tool, and the questions pass it\b/,
+	},
+	'two agents that share an IF, each with one side of it': {
+		ways: `${TWO_AGENTS}; Other:2 > time > weather > Agent; weather:1 > Other`,
+		nodes: { Other: { agent: 'time', parameters: { outputMode: 'single' } } },
+		error: SHARED,
+	},
+	'two agents that share a branch, with one way back': {
+		...{ ways: `${TWO_AGENTS}; Other:2 > weather > Agent`, nodes: { Other: agent('weather') } },
+		error: SHARED,
+	},
+	'two agents, one after another, that share one branch': {
+		ways: 'Answers > Other; Other:2 > weather > Agent, Other',
+		...{ nodes: { Other: agent('weather') }, error: SHARED },
+	},
+	'a tool that leads into the branch of another agent': {
+		ways: `${TWO_AGENTS}; Other > Told > Agent; Other:2 > time > Told, Other; weather > time`,
+		...{ nodes: { Other: agent('time') }, error: SHARED },
+	},
+	'a branch that leads to another agent as well': {
+		ways: 'weather > Agent, Other; Other > Told; Other:2 > time > Other',
+		nodes: { Other: agent('time') },
+		error: /^Tool branches lead to the agent Other as well /,
+	},
+	'an agent behind Answer, whose tool cannot come back': {
+		ways: `${BACK}; Answers > Other; Other:2 > time`,
+		nodes: { Other: agent('time', 'Hello') },
+		error: /^Tool time of Other has a branch that does not lead back\b.*the input of Other$/,
+	},
+	'an agent in the branch, whose tool cannot come back': {
+		...{ ways: BACK, nodes: { weather: agent('time', 'Hello') } },
+		error: /^Tool time of weather has no branch\b/,
+	},
+};
 
-test.each(REFUSED)(
+test.each(Object.entries(REJECTED))(
 	'rejects before the first request: %s',
-	async (_name, ways, message, more = {}) => {
-		const { failure, answers } = await model.run({ ways, ...more });
-		expect([failure, answers]).toStrictEqual([like(message), []]);
+	async (_name, { error, ...drawing }) => {
+		const { failure, answers } = await model.run(drawing);
+		expect([failure, answers]).toStrictEqual([like(error), []]);
 		expect(model.requests).toHaveLength(0);
 	},
 );
@@ -245,6 +182,15 @@ test('with On Error: Continue the error of a drawing is that of each item', asyn
 	const { answers, failure } = await model.run({ questions: ['Hello', 'Rome'], ...CONTINUE });
 	const message = 'Tool weather has a branch that does not lead back';
 	expect([failure, answers]).toStrictEqual(['', [message, message]]);
+});
+
+test('an invalid option whose error is led back from Answer fails, and asks nothing', async () => {
+	const { answers, failure } = await model.run({
+		...{ ways: `Answers > Again > Agent; ${BACK}`, ...CONTINUE },
+		parameters: { options: { maxRounds: -1 } },
+	});
+	expect([failure, answers]).toStrictEqual([like(/Maximum Rounds/), [like(/^Maximum Rounds/)]]);
+	expect(model.requests).toHaveLength(0);
 });
 
 test.each([
@@ -277,64 +223,55 @@ test.each([
 });
 
 const RIGHT = 'Rome: {"degrees":4}';
-const TOLD: StubWork = (items) =>
-	items.map((_each, item) => ({ json: { degrees: 4 }, pairedItem: { item } }));
+const TOLD = maps(() => ({ degrees: 4 }));
+const told = maps(({ city }) => ({ told: city! }));
+const says = maps(({ output }) => ({ told: output! }));
 
-/** Drawings that look like a refused one, and work. */
-const ACCEPTED: readonly [string, ways: string, Drawing?, requests?: number][] = [
-	[
-		'a second wire, a disabled node, an error output and an empty slot',
-		'Agent > Answers; Agent:2 > weather, Log; Agent:3 > Errors; Agent:4 > ; weather > Skipped > Agent',
-		{ nodes: { weather: finds, Skipped: DISABLED }, ...SEPARATE },
-	],
-	[
-		'rows from outside in a way that does not lead back',
-		`${OUTSIDE}; Reference > Both#1; weather > Agent, Both; Both > Log`,
-	],
-	[
-		'a sub-workflow that nobody waits for, and what the model is to know',
-		'weather > Told > Agent',
-		{ nodes: { weather: DETACHED, Told: TOLD } },
-	],
-	[
-		'an agent behind Answer whose errors go on',
-		`${BACK}; Answers > Other; Other:2 > time`,
-		{
-			nodes: {
-				weather: finds,
-				Other: { ...other('time', 'Hello'), ...CONTINUE },
-			},
-		},
-	],
-	[
-		'a disabled Loop Over Items',
-		EACH,
-		{ nodes: { weather: finds, Inner: { ...loop(), ...DISABLED } } },
-	],
-	[
-		'a disabled agent at the branch',
-		'weather > Agent, Other; Other > Told; Other:2 > weather',
-		{ nodes: { weather: finds, Other: { agent: 'weather', ...DISABLED } } },
-	],
-	[
-		'an agent in the branch for some of the calls',
-		'weather > Told > Agent; weather:1 > Other > Agent; Other:2 > time > Other',
-		{ nodes: { weather: (items) => [items, []], Told: TOLD, Other: other('time', 'Hello') } },
-	],
-	[
-		'an agent in the branch with a branch of its own',
-		'weather > Told > Agent; weather:2 > time > weather',
-		{ nodes: { weather: other('time', 'Hello'), Told: TOLD } },
-		3,
-	],
-];
+/** Drawings that look like a rejected one, and work. */
+const ACCEPTED: Readonly<Record<string, Drawing & { readonly requests?: number }>> = {
+	'a second wire, a disabled node, an error output and an empty slot': {
+		ways: 'Agent > Answers; Agent:2 > weather, Log; Agent:3 > Errors; Agent:4 > ; weather > Skipped > Agent',
+		nodes: { weather: finds, Skipped: DISABLED },
+		...SEPARATE,
+	},
+	'rows from outside in a way that does not lead back': {
+		ways: `${OUTSIDE}; Reference > Both#1; weather > Agent, Both; Both > Log`,
+	},
+	'a sub-workflow that nobody waits for, and what the model is to know': {
+		ways: 'weather > Told > Agent',
+		nodes: { weather: DETACHED, Told: TOLD },
+	},
+	'an agent behind Answer whose errors go on': {
+		ways: `${BACK}; Answers > Other; Other:2 > time`,
+		nodes: { weather: finds, Other: agent('time', 'Hello', CONTINUE) },
+	},
+	'a disabled Loop Over Items': {
+		ways: EACH,
+		nodes: { weather: finds, Inner: { ...loop(), ...DISABLED } },
+	},
+	'a disabled agent at the branch': {
+		ways: 'weather > Agent, Other; Other > Told; Other:2 > weather',
+		nodes: { weather: finds, Other: { agent: 'weather', ...DISABLED } },
+	},
+	'an agent in the branch for some of the calls': {
+		ways: 'weather > Told > Agent; weather:1 > Other > Agent; Other:2 > time > Other',
+		nodes: { weather: (items) => [items, []], Told: TOLD, Other: agent('time', 'Hello') },
+	},
+	'an agent in the branch with a branch of its own': {
+		ways: 'weather > Told > Agent; weather:2 > time > weather',
+		nodes: { weather: agent('time', 'Hello'), Told: TOLD },
+		requests: 3,
+	},
+};
 
-test.each(ACCEPTED)('accepts %s', async (_name, ways, more = {}, requests = 2) => {
-	const { failure, answers } = await model.run({ ways, nodes: { weather: finds }, ...more });
+test.each(Object.entries(ACCEPTED))('accepts %s', async (_name, { requests = 2, ...drawing }) => {
+	const { failure, answers } = await model.run({ nodes: { weather: finds }, ...drawing });
 	expect([failure, answers, model.requests.length]).toStrictEqual(['', [RIGHT], requests]);
 });
 
 const TWO_SOURCES = 'Start > Questions, Second; Second > Agent';
+const SAME_END =
+	'Start > Questions, Second; Questions > Shared; Second > Shared; weather > Shared > Agent';
 /** Finds nothing for Nowhere. */
 const findsSome: StubWork = (items) => [
 	items.flatMap(({ json: { city } }, item) =>
@@ -345,8 +282,6 @@ const findsSome: StubWork = (items) => [
 ];
 const NO_ITEM =
 	/^Tool weather returned no item for 1 call\b.*Always Output Data.*In the branch of weather ran: \w/;
-const told: StubWork = (items) =>
-	items.map(({ json: { city } }, item) => ({ json: { told: city! }, pairedItem: { item } }));
 const sides =
 	(isFirst: (item: INodeExecutionData) => boolean): StubWork =>
 	(items) => {
@@ -354,377 +289,242 @@ const sides =
 		return [linked.filter(isFirst), linked.filter((each) => !isFirst(each))];
 	};
 
+/** As n8n's AI Agent does, it asks n8n to run a tool, and then goes on: n8n gives it another source than it had. */
+const aiAgent = (work: StubWork = told) => ({ parameters: { tool: 'inner' }, work });
+
+interface Conversations extends Drawing {
+	readonly answers: readonly string[];
+	/** In what it is run: once by default. */
+	readonly variants?: readonly Partial<Drawing>[];
+	/** One for an answer that ends with a colon, and two for the others, by default. */
+	readonly requests?: number;
+}
+
 /** Questions from several places and branches of several tools: their answers in any order. */
-const CONVERSATIONS: readonly [
-	string,
-	Drawing,
-	answers: readonly string[],
-	variants: readonly Partial<Drawing>[],
-	requests?: number,
-][] = [
-	[
-		'two sources, each with two items and two calls in a round',
-		{
-			ways: `${TWO_SOURCES}; ${BACK}`,
-			questions: ['Rome, Reykjavik', 'Hello one'],
-			nodes: { Second: asks('Athens', 'Hello two'), weather: finds },
-		},
-		[
+const CONVERSATIONS: Readonly<Record<string, Conversations>> = {
+	'two sources, each with two items and two calls in a round': {
+		ways: `${TWO_SOURCES}; ${BACK}`,
+		questions: ['Rome, Reykjavik', 'Hello one'],
+		nodes: { Second: asks('Athens', 'Hello two'), weather: finds },
+		answers: [
 			'Rome, Reykjavik: {"degrees":4} {"degrees":9}',
 			'Hello one:',
 			'Athens: {"degrees":6}',
 			'Hello two:',
 		],
-		EVERY_WAY,
-	],
-	[
-		'both sides of an IF into the agent',
-		{
-			ways: `Questions > If > Agent; If:1 > Agent; ${BACK}`,
-			questions: ['Athens', 'Rome', 'Reykjavik'],
-			nodes: { If: sides(({ json }) => json['question'] === 'Rome'), weather: finds },
+		variants: EVERY_WAY,
+	},
+	'sources and branch share the last node before the agent': {
+		ways: SAME_END,
+		nodes: {
+			Second: asks('Athens'),
+			weather: finds,
+			Shared: maps((json) => ({ ...json, seen: true })),
 		},
-		['Rome: {"degrees":4}', 'Athens: {"degrees":6}', 'Reykjavik: {"degrees":9}'],
-		[{}, V0, { ...V0, ...ALL }],
-	],
-	[
-		'sources and branch share the last node before the agent',
-		{
-			ways: 'Start > Questions, Second; Questions > Shared; Second > Shared; weather > Shared > Agent',
-			nodes: {
-				Second: asks('Athens'),
-				weather: finds,
-				Shared: (items) =>
-					items.map(({ json }, item) => ({
-						json: { ...json, seen: true },
-						pairedItem: { item },
+		answers: ['Rome: {"degrees":4,"seen":true}', 'Athens: {"degrees":6,"seen":true}'],
+		variants: [{ ...V0, ...ALL }],
+	},
+	'sources and branch share a Code node that loses the links': {
+		ways: SAME_END,
+		nodes: {
+			Second: asks('Athens'),
+			weather: finds,
+			Shared: {
+				type: 'code',
+				work: (items) => items.flatMap(({ json }) => [{ json }, { json }]).slice(1),
+			},
+		},
+		answers: ['Rome: {"degrees":4}', 'Athens: {"degrees":6}'],
+		variants: [{}, V0],
+	},
+	'two sources with a branch that loses the links and keeps tool_call': {
+		ways: `${TWO_SOURCES}; ${BACK}`,
+		questions: ['Rome', 'Reykjavik'],
+		nodes: {
+			Second: asks('Athens', 'Oslo'),
+			weather: (items) =>
+				[...items].reverse().flatMap(({ json: { city, tool_call } }) =>
+					[1, 2].map((n) => ({
+						json: { [String(city)]: n, tool_call: tool_call! },
 					})),
-			},
+				),
 		},
-		['Rome: {"degrees":4,"seen":true}', 'Athens: {"degrees":6,"seen":true}'],
-		[{}, V0, { ...V0, ...ALL }],
-	],
-	[
-		'sources and branch share a Code node that loses the links',
-		{
-			ways: 'Start > Questions, Second; Questions > Shared; Second > Shared; weather > Shared > Agent',
-			nodes: {
-				Second: asks('Athens'),
-				weather: finds,
-				Shared: {
-					type: 'code',
-					work: (items) => items.flatMap(({ json }) => [{ json }, { json }]).slice(1),
-				},
-			},
-		},
-		['Rome: {"degrees":4}', 'Athens: {"degrees":6}'],
-		[{}, V0],
-	],
-	[
-		'two sources with a branch that loses the links and keeps tool_call',
-		{
-			ways: `${TWO_SOURCES}; ${BACK}`,
-			questions: ['Rome', 'Reykjavik'],
-			nodes: {
-				Second: asks('Athens', 'Oslo'),
-				weather: (items) =>
-					[...items].reverse().flatMap(({ json: { city, tool_call } }) =>
-						[1, 2].map((n) => ({
-							json: { [String(city)]: n, tool_call: tool_call! },
-						})),
-					),
-			},
-		},
-		['Rome', 'Reykjavik', 'Athens', 'Oslo'].map(
+		answers: ['Rome', 'Reykjavik', 'Athens', 'Oslo'].map(
 			(city) => `${city}: [{"${city}":1},{"${city}":2}]`,
 		),
-		[ALL, { ...V0, ...ALL }, V0],
-	],
-	[
-		'an answer that leads back as a new question while another call is open',
-		{
-			ways: `Answers > Again > Agent; ${BACK}`,
-			questions: ['Hello', 'Rome'],
-			nodes: {
-				weather: finds,
-				Again: (items) => (items[0]!.json['output'] === 'Hello:' ? asks('Athens')([]) : []),
-			},
+		variants: [ALL, V0],
+	},
+	'an answer that leads back as a new question while another call is open': {
+		ways: `Answers > Again > Agent; ${BACK}`,
+		questions: ['Hello', 'Rome'],
+		nodes: {
+			weather: finds,
+			Again: (items) => (items[0]!.json['output'] === 'Hello:' ? asks('Athens')([]) : []),
 		},
-		['Hello:', 'Rome: {"degrees":4}', 'Athens: {"degrees":6}'],
-		BOTH_MODES,
-	],
-	[
-		'an item made from several answers begins a new conversation',
-		{
-			ways: 'Answers > All > Agent',
-			questions: ['Hello one', 'Hello two'],
-			nodes: {
-				weather: finds,
-				All: (items) =>
-					items.length < 2
-						? []
-						: [
-								{
-									json: { question: 'Hello again' },
-									pairedItem: items.map((_each, item) => ({ item })),
-								},
-							],
-			},
-			tools: '',
-		},
-		['Hello one:', 'Hello two:', 'Hello again:'],
-		[{}],
-	],
-	[
-		'a fork in the branch, of which both sides return, for two sources: the first counts',
-		{
-			ways: `${TWO_SOURCES}; weather > First, Late; First > Agent; Late > Agent`,
-			nodes: { Second: asks('Athens'), First: told, Late: TOLD },
-		},
-		['Rome: {"told":"Rome"}', 'Athens: {"told":"Athens"}'],
-		[{}, V0, { ...V0, ...ALL }],
-	],
-	[
-		'two tools that share their branch',
-		{
-			ways: 'weather > Told > Agent; time > Told',
-			tools: 'weather time',
-			questions: ['Rome, time:Oslo'],
-			nodes: { Told: told },
-		},
-		['Rome, time:Oslo: {"told":"Rome"} {"told":"Oslo"}'],
-		BOTH_MODES,
-	],
-	[
-		'a tool that the next tool takes for its input, both branches back',
-		{
-			ways: `${BACK}; time > weather`,
-			tools: 'weather time',
-			questions: ['time:Oslo', 'Rome'],
-			nodes: {
-				weather: finds,
-				time: (items) =>
-					items.map(({ json }, item) => ({
-						json: { city: `${String(json['city'])}!` },
-						pairedItem: { item },
-					})),
-			},
-		},
-		['time:Oslo: {"degrees":5}', 'Rome: {"degrees":4}'],
-		BOTH_MODES,
-	],
-	[
-		'an agent inside the branch of an agent, which calls it twice',
-		{
-			ways: 'ask > Told > Agent; ask:2 > weather > ask',
-			tools: 'ask',
-			questions: ['ask:Rome, ask:Athens'],
-			nodes: {
-				ask: other('weather', '={{ $json.city }}'),
-				weather: finds,
-				Told: (items) =>
-					items.map(({ json }, item) => ({
-						json: { told: json['output']! },
-						pairedItem: { item },
-					})),
-			},
-		},
-		[
+		answers: ['Hello:', 'Rome: {"degrees":4}', 'Athens: {"degrees":6}'],
+		variants: BOTH_MODES,
+	},
+	'two tools that share their branch': {
+		...{ ways: 'weather > Told > Agent; time > Told', tools: 'weather time' },
+		questions: ['Rome, time:Oslo'],
+		nodes: { Told: told },
+		answers: ['Rome, time:Oslo: {"told":"Rome"} {"told":"Oslo"}'],
+		variants: BOTH_MODES,
+	},
+	'an agent inside the branch of an agent, which calls it twice': {
+		...{ ways: 'ask > Told > Agent; ask:2 > weather > ask', tools: 'ask' },
+		questions: ['ask:Rome, ask:Athens'],
+		nodes: { ask: agent('weather', '={{ $json.city }}'), weather: finds, Told: says },
+		answers: [
 			'ask:Rome, ask:Athens: {"told":"Rome: {\\"degrees\\":4}"} {"told":"Athens: {\\"degrees\\":6}"}',
 		],
-		BOTH_MODES,
-		6,
-	],
-];
-
-/** As n8n's AI Agent does, it asks n8n to run a tool, and then goes on. */
-const aiAgent = (work: StubWork = told) => ({ parameters: { tool: 'inner' }, work });
-
-/** Loop Over Items, which links an item to where it had it from. */
-function batches(): StubWork {
-	let left: INodeExecutionData[] | undefined;
-	return (items) => {
-		left ??= items.map(({ json }, item) => ({
-			json,
-			pairedItem: { item, sourceOverwrite: { previousNode: 'Questions' } },
-		}));
-		const next = left.shift();
-		return next === undefined ? [items, []] : [[], [next]];
-	};
-}
-
-/** Nodes that n8n has run again after their tools: it then gives them another source than they had. */
-const RESUMED: typeof CONVERSATIONS = [
-	[
-		'a tool node and a branch in turn',
-		{
-			ways: BACK,
-			questions: ['Rome; calc:Oslo; Athens; calc:Paris'],
-			nodes: { weather: told },
-			toolNodes: { calc: 'Agent' },
-		},
-		[
+		variants: BOTH_MODES,
+		requests: 6,
+	},
+	'a tool node and a branch in turn': {
+		...{ ways: BACK, nodes: { weather: told }, toolNodes: { calc: 'Agent' } },
+		questions: ['Rome; calc:Oslo; Athens; calc:Paris'],
+		answers: [
 			'Rome; calc:Oslo; Athens; calc:Paris: {"told":"Rome"} {"degrees":4} {"told":"Athens"} {"degrees":5}',
 		],
-		BOTH_MODES,
-		5,
-	],
-	[
-		'an AI Agent with a tool that is a branch by itself, in several rounds',
-		{
-			ways: 'weather > Agent; time > Agent',
-			tools: 'time weather',
-			questions: ['Rome; time:Bonn; Oslo; Athens'],
-			nodes: { weather: aiAgent(), time: finds },
-			toolNodes: { inner: 'weather' },
-		},
-		[
-			'Rome; time:Bonn; Oslo; Athens: {"told":"Rome"} {"degrees":4} {"told":"Oslo"} {"told":"Athens"}',
-		],
-		BOTH_MODES,
-		5,
-	],
-	[
-		'an AI Agent with a tool behind two outputs, with several calls in a round',
-		{
-			ways: 'Agent > Answers; Agent:2 > Ai; Agent:3 > Ai > Agent',
-			tools: 'weather time',
-			questions: ['Rome, time:Oslo, Athens', 'time:Bonn'],
-			nodes: { Ai: aiAgent() },
-			toolNodes: { inner: 'Ai' },
-		},
-		[
+		requests: 5,
+	},
+	'an AI Agent with a tool behind two outputs, with several calls in a round': {
+		ways: 'Agent > Answers; Agent:2 > Ai; Agent:3 > Ai > Agent',
+		tools: 'weather time',
+		questions: ['Rome, time:Oslo, Athens', 'time:Bonn'],
+		nodes: { Ai: aiAgent() },
+		toolNodes: { inner: 'Ai' },
+		answers: [
 			'Rome, time:Oslo, Athens: {"told":"Rome"} {"told":"Oslo"} {"told":"Athens"}',
 			'time:Bonn: {"told":"Bonn"}',
 		],
-		BOTH_MODES,
-	],
-	[
-		'an AI Agent with a tool behind an IF',
-		{
-			ways: 'weather > Ai > Agent; weather:1 > Other > Agent',
-			questions: ['Oslo; Rome, Athens; Bonn', 'Rome'],
-			nodes: {
-				weather: sides(({ json }) => json['city'] === 'Rome'),
-				Ai: aiAgent(),
-				Other: finds,
-			},
-			toolNodes: { inner: 'Ai' },
+		variants: BOTH_MODES,
+	},
+	'an AI Agent with a tool behind an IF': {
+		ways: 'weather > Ai > Agent; weather:1 > Other > Agent',
+		questions: ['Oslo; Rome, Athens; Bonn', 'Rome'],
+		nodes: {
+			weather: sides(({ json }) => json['city'] === 'Rome'),
+			...{ Ai: aiAgent(), Other: finds },
 		},
-		[
+		toolNodes: { inner: 'Ai' },
+		answers: [
 			'Oslo; Rome, Athens; Bonn: {"degrees":4} {"told":"Rome"} {"degrees":6} {"degrees":4}',
 			'Rome: {"told":"Rome"}',
 		],
-		BOTH_MODES,
-		6,
-	],
-	[
-		'another agent with a tool node as a branch',
-		{
-			ways: 'ask > Told > Agent',
-			tools: 'ask',
-			questions: ['ask:Rome, ask:Oslo; ask:Bonn', 'ask:Athens'],
-			nodes: {
-				ask: other('', '=calc:{{ $json.city }}'),
-				Told: (items) =>
-					items.map(({ json }, item) => ({
-						json: { told: json['output']! },
-						pairedItem: { item },
-					})),
-			},
-			toolNodes: { calc: 'ask' },
-		},
-		[
+		variants: [ALL],
+		requests: 6,
+	},
+	'another agent with a tool node as a branch': {
+		...{ ways: 'ask > Told > Agent', tools: 'ask' },
+		questions: ['ask:Rome, ask:Oslo; ask:Bonn', 'ask:Athens'],
+		nodes: { ask: agent('', '=calc:{{ $json.city }}'), Told: says },
+		toolNodes: { calc: 'ask' },
+		answers: [
 			'ask:Rome, ask:Oslo; ask:Bonn: {"told":"calc:Rome: {\\"degrees\\":4}"} {"told":"calc:Oslo: {\\"degrees\\":4}"} {"told":"calc:Bonn: {\\"degrees\\":4}"}',
 			'ask:Athens: {"told":"calc:Athens: {\\"degrees\\":6}"}',
 		],
-		BOTH_MODES,
-		13,
-	],
-];
+		variants: [ALL],
+		requests: 13,
+	},
+};
 
-const variantsOf = [...CONVERSATIONS, ...RESUMED].flatMap(
-	([name, drawing, answers, variants, requests]) =>
-		variants.map(
-			(variant) =>
-				[
-					`${name} ${JSON.stringify(variant)}`,
-					{ ...drawing, ...variant },
-					answers,
-					requests,
-				] as const,
-		),
-);
-
-test.each(variantsOf)('%s', async (_name, drawing, answers, requests = 0) => {
-	const seen = await model.run(drawing);
-	expect([seen.failure, seen.answers.sort()]).toStrictEqual(['', [...answers].sort()]);
-	const perAnswer = answers.reduce((sum, answer) => sum + (answer.endsWith(':') ? 1 : 2), 0);
-	expect(model.requests).toHaveLength(requests || perAnswer);
+describe.each(Object.entries(CONVERSATIONS))('%s', (_name, { answers, ...drawing }) => {
+	test.each(drawing.variants ?? [{}])('%j', async (variant) => {
+		const seen = await model.run({ ...drawing, ...variant });
+		expect([seen.failure, seen.answers.sort()]).toStrictEqual(['', [...answers].sort()]);
+		const each = answers.reduce((sum, answer) => sum + (answer.endsWith(':') ? 1 : 2), 0);
+		expect(model.requests).toHaveLength(drawing.requests ?? each);
+	});
 });
 
+test.each(BOTH_MODES)(
+	'conversations with different numbers of rounds are answered in the order of the items: %j',
+	async (mode) => {
+		const questions = ['Rome; Oslo, Athens', 'Hello', 'Bern'];
+		const { items } = await model.run({
+			ways: BACK,
+			nodes: { weather: told },
+			questions,
+			...mode,
+		});
+		expect(
+			items('Answers').map(({ json: { output, rounds } }) => [output, rounds]),
+		).toStrictEqual([
+			['Rome; Oslo, Athens: {"told":"Rome"} {"told":"Oslo"} {"told":"Athens"}', 3],
+			['Hello:', 1],
+			['Bern: {"told":"Bern"}', 2],
+		]);
+	},
+);
+
+test('late items have no effect, also without their link, and the run has a hint', async () => {
+	const { failure, run } = await model.run({
+		...{ ways: 'weather > First, Twice; First > Agent; Twice > Agent', ...ALL },
+		questions: ['Rome, Oslo'],
+		nodes: {
+			weather: maps((json) => ({ ...json, degrees: 4 })),
+			First: (items) => items.slice(0, 1),
+			// n8n cannot link two items for each one, but they still have `tool_call`.
+			Twice: (items) => [...items, ...items].map(({ json }) => ({ json })),
+		},
+	});
+	expect([failure, model.told]).toStrictEqual([
+		'',
+		[
+			'{"city":"Rome","degrees":4}',
+			'[{"city":"Oslo","degrees":4},{"city":"Oslo","degrees":4}]',
+		],
+	]);
+	const hints = run.data.resultData.runData['Agent']!.map(({ hints: each = [] }) =>
+		each.map(({ message }) => message),
+	);
+	const late = like(/^2 items came after the result of the tool call/);
+	expect(hints).toStrictEqual([['Waiting for weather'], [], [late]]);
+});
+
+interface Ends extends Drawing {
+	readonly error?: RegExp;
+	/** The tools whose results are missing. */
+	readonly open?: string;
+	readonly requests?: number;
+}
+
 describe('a branch that ends without an item for a call fails the execution', () => {
-	const Second = asks('Athens');
-	test.each<[string, Drawing, message?: RegExp, open?: string, requests?: number]>([
-		['', { nodes: { weather: findsSome } }],
-		['v0', { nodes: { weather: findsSome }, ...V0 }],
-		[
-			'Retry On Fail, which does not repeat the request',
-			{ nodes: { weather: findsSome }, retryOnFail: true },
-		],
-		[
-			'one call of two, all at once',
-			{ questions: ['Rome, Nowhere'], nodes: { weather: findsSome }, ...ALL },
-		],
-		[
-			'both calls of a tool, all at once',
-			{ questions: ['Nowhere', 'Nowhere'], nodes: { weather: findsSome }, ...ALL },
-			/^Tool weather returned no item for 2 calls\b/,
-			'weather',
-			2,
-		],
+	test.each<[string, Ends]>([
+		['', {}],
+		['Retry On Fail, which does not repeat the request', { retryOnFail: true }],
+		['one call of two, all at once', { questions: ['Rome, Nowhere'], ...ALL }],
 		[
 			'calls of two tools, all at once',
 			{
-				...{ ways: `${BACK}; time > Agent`, tools: 'weather time' },
-				questions: ['Nowhere, time:Nowhere'],
+				...{ ways: `${BACK}; time > Agent`, tools: 'weather time', ...ALL },
+				questions: ['Nowhere, time:Nowhere', 'Nowhere'],
 				nodes: { weather: findsSome, time: findsSome },
-				...ALL,
+				error: /^Tools weather, time returned no item for 3 calls\b/,
+				...{ open: 'weather, time', requests: 2 },
 			},
-			/^Tools weather, time returned no item for 2 calls\b/,
-			'weather, time',
 		],
 		[
 			'of an agent inside the branch of an agent',
 			{
-				...{
-					ways: 'ask > Agent; ask:2 > weather > ask',
-					tools: 'ask',
-					questions: ['ask:Nowhere'],
-				},
-				nodes: { ask: other('weather', '={{ $json.city }}'), weather: findsSome },
+				...{ ways: 'ask > Agent; ask:2 > weather > ask', tools: 'ask' },
+				questions: ['ask:Nowhere'],
+				nodes: { ask: agent('weather', '={{ $json.city }}'), weather: findsSome },
+				error: /^Tool (weather|ask) returned no item for 1 call\b/,
+				...{ open: like(/^(ask|weather)/), requests: 2 },
 			},
-			/^Tool (weather|ask) returned no item for 1 call\b/,
-			like(/^(ask|weather)/),
-			2,
 		],
 		[
 			'behind an agent inside the branch, which has answered',
 			{
-				...{
-					ways: 'ask > Nothing > Agent; ask:2 > weather > ask',
-					tools: 'ask',
-					questions: ['ask:Rome'],
-				},
-				nodes: {
-					ask: other('weather', '={{ $json.city }}'),
-					weather: finds,
-					Nothing: () => [],
-				},
+				...{ ways: 'ask > Nothing > Agent', tools: 'ask', questions: ['ask:Rome'] },
+				nodes: { ask: agent('', '=calc:{{ $json.city }}'), Nothing: () => [] },
+				toolNodes: { calc: 'ask' },
+				error: /^Tool ask returned no item for 1 call\b/,
+				...{ open: 'ask', requests: 3 },
 			},
-			/^Tool ask returned no item for 1 call\b/,
-			'ask',
-			3,
 		],
 		[
 			'where a late item belongs to the first of two calls',
@@ -736,25 +536,26 @@ describe('a branch that ends without an item for a call fails the execution', ()
 		[
 			'all at once, where items have no link',
 			{
-				...{ ways: BACK, questions: ['Rome, Athens'], ...ALL },
+				...{ questions: ['Rome, Athens'], ...ALL },
 				nodes: {
 					weather: (items) =>
 						[...items, ...items].slice(1).map(() => ({ json: { n: 1 } })),
 				},
+				error: /^Tool results came back without the link to their tool call \(from weather\).*One at a Time/,
 			},
-			/^Tool results came back without the link to their tool call \(from weather\).*One at a Time/,
 		],
-	])('%s', async (_name, drawing, message = NO_ITEM, open = 'weather', requests = 1) => {
-		const seen = await model.run({ ways: BACK, questions: ['Nowhere'], ...drawing });
+	])('%s', async (_name, { error = NO_ITEM, open = 'weather', requests = 1, ...drawing }) => {
+		const usual = { ways: BACK, questions: ['Nowhere'], nodes: { weather: findsSome } };
+		const seen = await model.run({ ...usual, ...drawing });
 		expect(seen.answers).toStrictEqual([]);
-		expect([seen.failure, seen.open]).toStrictEqual([like(message), open]);
+		expect([seen.failure, seen.open]).toStrictEqual([like(error), open]);
 		expect(model.requests).toHaveLength(requests);
 	});
 
-	test.each(EVERY_WAY)('where other questions go on: %j', async (variant) => {
+	test.each([{}, V0, ALL])('where other questions go on: %j', async (variant) => {
 		const seen = await model.run({
 			...{ ways: `${TWO_SOURCES}; ${BACK}`, questions: ['Nowhere'] },
-			nodes: { Second, weather: findsSome },
+			nodes: { Second: asks('Athens'), weather: findsSome },
 			...variant,
 		});
 		expect([seen.failure, seen.answers]).toStrictEqual([
@@ -768,7 +569,7 @@ describe('a branch that ends without an item for a call fails the execution', ()
 		'its items only, with %j',
 		async (how) => {
 			const isSplit = how.onError === 'continueErrorOutput';
-			const { at, failure, run } = await model.run({
+			const { at, failure, items } = await model.run({
 				ways: `${BACK}${isSplit ? '; Agent > Answers; Agent:1 > Stops; Agent:2 > weather; Agent:3 > Errors' : ''}`,
 				questions: ['Nowhere', 'Hello', 'Rome'],
 				nodes: { weather: findsSome },
@@ -781,9 +582,7 @@ describe('a branch that ends without an item for a call fails the execution', ()
 			expect([at('Answers'), at('Errors')]).toStrictEqual(
 				isSplit ? [answers, [failed]] : [[failed, ...answers], []],
 			);
-			const { runData } = run.data.resultData;
-			const json =
-				runData[isSplit ? 'Errors' : 'Answers']!.at(-1)!.data!['main']![0]![0]!.json;
+			const [{ json }] = items(isSplit ? 'Errors' : 'Answers') as [INodeExecutionData];
 			expect(json).toMatchObject({
 				message: like(/Always Output Data/),
 				details: {
@@ -800,33 +599,51 @@ describe('a branch that ends without an item for a call fails the execution', ()
 	);
 });
 
-test.each(['weather', 'Between'])(
-	'Execute step on %s does not fail for want of a result',
-	async (stepOf) => {
-		const { failure, hints } = await model.run({
-			ways: 'weather > Between > Last > Agent',
-			environment: { stepOf },
-		});
-		expect(failure).toBe('');
-		expect(hints[0]).toMatch(/Waiting for weather.*whole workflow/);
-		expect(model.requests).toHaveLength(1);
-	},
-);
+describe('Execute step', () => {
+	test.each([
+		['a trigger', {}, 'Execute the whole workflow instead'],
+		[
+			'a chat, which has no button for it',
+			{ Start: chatTrigger('Start') },
+			'Click Open chat below and send a message, which runs the whole workflow',
+		],
+	])('on the agent behind %s says what to do', async (_name, nodes, remedy) => {
+		addTriggers();
+		const environment = { stepOf: 'Agent' };
+		const { failure } = await model.run({ ways: BACK, nodes, environment });
+		const problem = 'Execute step runs this node without the branches of its tools';
+		expect(failure).toBe(`${problem} ${remedy}`);
+		expect(model.requests).toHaveLength(0);
+	});
 
-test.each(['perTool', 'single'])(
-	'Execute step on an agent with tool nodes only runs those before it: outputs %s',
-	async (outputMode) => {
-		const parameters = { prompt: 'Hello', tools: {}, outputMode };
-		const { failure } = await model.run({
-			ways: `${BACK}; Answers > Other > Told`,
-			nodes: { weather: finds, Other: { agent: '', parameters } },
-			environment: { stepOf: 'Other' },
-		});
-		// None are drawn here.
-		expect(failure).toMatch(/^Tools are missing/);
-		expect(model.requests).toHaveLength(2);
-	},
-);
+	test.each(['weather', 'Between'])(
+		'on %s does not fail for want of a result',
+		async (stepOf) => {
+			const { failure, hints } = await model.run({
+				ways: 'weather > Between > Last > Agent',
+				environment: { stepOf },
+			});
+			expect(failure).toBe('');
+			expect(hints[0]).toMatch(/Waiting for weather.*whole workflow/);
+			expect(model.requests).toHaveLength(1);
+		},
+	);
+
+	test.each(['perTool', 'single'])(
+		'on an agent with tool nodes only runs those before it: outputs %s',
+		async (outputMode) => {
+			const parameters = { prompt: 'Hello', tools: {}, outputMode };
+			const { failure } = await model.run({
+				ways: `${BACK}; Answers > Other > Told`,
+				nodes: { weather: finds, Other: { agent: '', parameters } },
+				environment: { stepOf: 'Other' },
+			});
+			// None are drawn here.
+			expect(failure).toMatch(/^Tools are missing/);
+			expect(model.requests).toHaveLength(2);
+		},
+	);
+});
 
 test.each([
 	[{}, 'Waiting for weather'],
@@ -840,29 +657,40 @@ test.each([
 	expect([hints[0], open]).toStrictEqual([waiting, 'none']);
 });
 
-test.each(BOTH_MODES)(
-	'loses no result with Execute Once, which asks the first question: %j',
-	async (variant) => {
+describe.each(BOTH_MODES)('%j', (mode) => {
+	const drawing = { ways: BACK, nodes: { weather: told }, ...mode };
+
+	test('loses no result with Execute Once, which asks the first question', async () => {
 		const { answers, failure } = await model.run({
-			...{ ways: BACK, questions: ['Rome, Oslo', 'Athens'], nodes: { weather: told } },
+			...{ ...drawing, questions: ['Rome, Oslo', 'Athens'] },
 			settings: { executeOnce: true },
-			...variant,
 		});
 		expect([failure, answers]).toStrictEqual([
 			'',
 			['Rome, Oslo: {"told":"Rome"} {"told":"Oslo"}'],
 		]);
-	},
-);
-
-test.each(BOTH_MODES)('adds no empty answers with Always Output Data: %j', async (variant) => {
-	const { answers, runsOf } = await model.run({
-		...{ ways: BACK, questions: ['Rome, Oslo', 'Hello'], nodes: { weather: told } },
-		settings: { alwaysOutputData: true },
-		...variant,
 	});
-	expect(answers).toStrictEqual(['Rome, Oslo: {"told":"Rome"} {"told":"Oslo"}', 'Hello:']);
-	expect(runsOf('Answers')).toBe(1);
+
+	test('adds no empty answers with Always Output Data', async () => {
+		const { answers, runsOf } = await model.run({
+			...{ ...drawing, questions: ['Rome, Oslo', 'Hello'] },
+			settings: { alwaysOutputData: true },
+		});
+		expect(answers).toStrictEqual(['Rome, Oslo: {"told":"Rome"} {"told":"Oslo"}', 'Hello:']);
+		expect(runsOf('Answers')).toBe(1);
+	});
+
+	test('tells the error of a node that has passed the call on', async () => {
+		const work = () => {
+			throw new Error('Invalid wait amount');
+		};
+		const { failure } = await model.run({
+			...{ ...mode, ways: 'weather > Then > Agent', questions: ['Rome, Oslo'] },
+			nodes: { weather: { ...CONTINUE, work } },
+		});
+		const error = '{"error":"Invalid wait amount"}';
+		expect([failure, model.told]).toStrictEqual(['', [error, error]]);
+	});
 });
 
 test("keeps a tool's own field tool_call, and says where the result is the arguments", async () => {
@@ -874,30 +702,6 @@ test("keeps a tool's own field tool_call, and says where the result is the argum
 		'The result is the arguments of the call: no node has changed them in the branch of weather',
 	);
 });
-
-/** A node that throws and passes its input on. */
-const THROWS: DrawnNode = {
-	...CONTINUE,
-	work: () => {
-		throw new Error('Invalid wait amount');
-	},
-};
-
-test.each(BOTH_MODES)(
-	'tells the error of a node that has passed the call on: %j',
-	async (variant) => {
-		const { failure } = await model.run({
-			...{
-				ways: 'weather > Then > Agent',
-				questions: ['Rome, Oslo'],
-				nodes: { weather: THROWS },
-			},
-			...variant,
-		});
-		const error = '{"error":"Invalid wait amount"}';
-		expect([failure, model.told]).toStrictEqual(['', [error, error]]);
-	},
-);
 
 describe('a conversation that stops where Stopped is not connected', () => {
 	const STOPPED =
@@ -940,34 +744,31 @@ describe('an outcome that leads back is a question', () => {
 	const errors = 'Agent > Answers; Agent:3 > Again > Agent';
 
 	test.each<[string, Drawing, requests?: number]>([
-		['through another node', { ways: through }],
 		[
-			'through one that links to nothing',
+			'through a node that links to nothing',
 			{ ways: through, nodes: { Again: () => [{ json: {}, pairedItem: [] }] } },
 		],
-		['v0', { ways: through, ...V0 }],
-		['through a disabled node', { ways: 'Answers > Off > Agent', nodes: { Off: DISABLED } }],
+		[
+			'through a disabled node, in the order v0',
+			{ ways: 'Answers > Off > Agent', nodes: { Off: DISABLED }, ...V0 },
+		],
 		[
 			'through another agent',
-			{ ways: 'Answers > Other > Agent', nodes: { Other: other('', 'Hello') } },
+			{ ways: 'Answers > Other > Agent', nodes: { Other: agent('', 'Hello') } },
 			22,
 		],
 		[
 			'with a tool call in each conversation',
 			{
 				...{ ways: `${through}; ${BACK}`, tools: 'weather', questions: ['Rome'] },
-				...{ parameters: { prompt: 'Rome' }, nodes: { weather: finds } },
+				...{ parameters: { prompt: 'Rome' }, nodes: { Again, weather: finds } },
 			},
 			22,
 		],
 		[
 			'from Stopped',
 			{
-				...{
-					ways: `Stops > Again > Agent; ${BACK}`,
-					tools: 'weather',
-					questions: ['Endless'],
-				},
+				...{ ways: `Stops > Again > Agent; ${BACK}`, tools: 'weather' },
 				parameters: { prompt: 'Endless', options: { maxRounds: 1 } },
 			},
 		],
@@ -994,16 +795,45 @@ describe('an outcome that leads back is a question', () => {
 	});
 
 	test('then comes out as an error once, with On Error: Continue, and fails when that has led back', async () => {
-		const { failure, answers } = await model.run({
-			...fixed,
-			ways: through,
-			nodes: { Again },
-			...CONTINUE,
-		});
+		const drawing = { ...fixed, ways: through, nodes: { Again }, ...CONTINUE };
+		const { failure, answers } = await model.run(drawing);
 		expect(failure).toMatch(BOUND);
 		expect(answers.slice(11)).toStrictEqual([like(/has led back to the input 10 times/)]);
 		expect(model.requests).toHaveLength(11);
 	});
+
+	const WAIT = { operation: 'sendAndWait' };
+	const goesOn: StubWork = (items) => items.map(({ json }) => ({ json }));
+
+	test.each<[string, INode['parameters'], StubWork, requests: number]>([
+		['Send and Wait with a new item: a person has answered', WAIT, Again, 12],
+		['Send and Wait with what it got: its time limit is over', WAIT, goesOn, 11],
+		['the first version of the node Chat', { waitUserReply: true }, Again, 12],
+		['the same without a reply', { waitUserReply: false }, Again, 11],
+	])('is counted up to a person: %s', async (_name, parameters, work, requests) => {
+		const { failure } = await model.run({
+			...{ ...fixed, ways: 'Answers > Enough > Ask > Agent' },
+			nodes: {
+				Enough: (items) => (model.requests.length === 12 ? [] : items),
+				Ask: { parameters, work },
+			},
+		});
+		expect(model.requests).toHaveLength(requests);
+		expect(failure).toMatch(requests === 12 ? /^$/ : BOUND);
+	});
+
+	/** Loop Over Items, which links an item to where it had it from. */
+	function batches(): StubWork {
+		let left: INodeExecutionData[] | undefined;
+		return (items) => {
+			left ??= items.map(({ json }, item) => ({
+				json,
+				pairedItem: { item, sourceOverwrite: { previousNode: 'Questions' } },
+			}));
+			const next = left.shift();
+			return next === undefined ? [items, []] : [[], [next]];
+		};
+	}
 
 	test.each<
 		[string, Drawing, at: string, requests: number, isDown?: (request: number) => boolean]
@@ -1030,22 +860,19 @@ describe('an outcome that leads back is a question', () => {
 		[
 			'of another agent, which calls this one as its tool',
 			{
-				...{
-					ways: 'ask > Told > Agent',
-					tools: 'ask',
-					nodes: { ask: other('', '={{ $json.city }}'), Told: TOLD },
-				},
-				questions: [Array.from({ length: 14 }, (_each, n) => `ask:Hello ${n}`).join(', ')],
-				parameters: { options: { maxCallsPerRound: 14 } },
+				...{ ways: 'ask > Told > Agent', tools: 'ask' },
+				nodes: { ask: agent('', '={{ $json.city }}'), Told: TOLD },
+				questions: [Array.from({ length: 12 }, (_each, n) => `ask:Hello ${n}`).join(', ')],
+				parameters: { options: { maxCallsPerRound: 12 } },
 			},
 			'Answers',
-			16,
+			14,
 		],
 		[
 			'through Loop Over Items, behind an AI Agent with a tool',
 			{
 				ways: 'Questions > Loop > Done; Loop:1 > Ai > Agent > Loop',
-				questions: Array.from({ length: 14 }, () => 'Hello'),
+				questions: Array.from({ length: 12 }, () => 'Hello'),
 				nodes: {
 					Ai: aiAgent((items) => items),
 					Loop: { ...loop(), work: batches() },
@@ -1053,7 +880,7 @@ describe('an outcome that leads back is a question', () => {
 				toolNodes: { inner: 'Ai' },
 			},
 			'Done',
-			14,
+			12,
 		],
 	])('and ends by itself %s', async (_name, drawing, at, requests, isDown = () => false) => {
 		model.failsIf((_question, request) => isDown(request));

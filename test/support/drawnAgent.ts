@@ -1,4 +1,4 @@
-import type { INode, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 
 import type { ChatMessage } from '../../nodes/client/chat/types';
 import {
@@ -13,7 +13,7 @@ import {
 	type StubWork,
 } from './engine';
 import { readWays } from './readWays';
-import { json, serverForEach } from './scriptedServer';
+import { events, json, serverForEach } from './scriptedServer';
 
 /** A node of a drawing: what it does, or what differs from a node that passes its items on; `agent` has its tools. */
 export type DrawnNode =
@@ -44,12 +44,13 @@ export interface Drawing extends Partial<
 	readonly environment?: Partial<EnvironmentOptions>;
 }
 
+/** Makes an item of each, which is linked to it. */
+export const maps =
+	(to: (json: IDataObject) => IDataObject): StubWork =>
+	(items) =>
+		items.map(({ json: fields }, item) => ({ json: to(fields), pairedItem: { item } }));
 /** Finds the weather of a city. */
-export const finds: StubWork = (items) =>
-	items.map(({ json: { city } }, item) => ({
-		json: { degrees: String(city).length },
-		pairedItem: { item },
-	}));
+export const finds = maps(({ city }) => ({ degrees: String(city).length }));
 /** Asks these questions. */
 export const asks =
 	(...questions: readonly string[]): StubWork =>
@@ -57,56 +58,88 @@ export const asks =
 		questions.map((question) => ({ json: { question }, pairedItem: { item: 0 } }));
 const passes: StubWork = (items) =>
 	items.map(({ pairedItem: _link, ...each }, item) => ({ ...each, pairedItem: { item } }));
+/** Another agent in a drawing. */
+export const agent = (tools: string, prompt = '={{ $json.question }}', more: object = {}) => ({
+	...more,
+	agent: tools,
+	parameters: { prompt },
+});
 
 /** Runs of all nodes but the agents, which end a loop that would never end. */
 const MAX_RUNS = 400;
 const resultsIn = (messages: readonly ChatMessage[]) =>
 	messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content));
 
+/** A reply of the model: the first choice. */
+export interface Choice {
+	readonly message: object;
+	readonly finish_reason?: string | null | undefined;
+}
+const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+
 /**
  * A model for drawings. It takes a question as a list of cities, such as `Rome, time:Oslo`: it calls a tool for each, all in
  * one round or, behind a `;`, in the next one, and answers with the question and the results. To `Hello` it answers at once, for `Endless` it calls again and
  * again, and for `Fail` the service is down.
  */
+function replyTo(messages: readonly ChatMessage[]): Choice {
+	const question = questionOf(messages);
+	const found = resultsIn(messages);
+	const rounds = question.startsWith('Hello') ? [] : question.split('; ');
+	let asked = 0;
+	const round = rounds
+		.map((each) => each.split(', '))
+		.find((each) => (asked += each.length) > found.length || question === 'Endless');
+	const content = [`${question}:`, ...found].join(' ');
+	if (round === undefined) return { message: { content }, finish_reason: 'stop' };
+	const tool_calls = round.map((each, at) => {
+		const [city = '', name = 'weather'] = each.split(':').reverse();
+		// Of models with such IDs each round begins with the first one.
+		return {
+			...{ id: `c${at}`, type: 'function' },
+			function: { name, arguments: JSON.stringify({ city }) },
+		};
+	});
+	return { message: { content: null, tool_calls }, finish_reason: 'tool_calls' };
+}
+
+/** The text that a conversation begins with. */
+function questionOf([first]: readonly ChatMessage[]): string {
+	const parts = [first!.content].flat() as readonly (string | { readonly text?: string })[];
+	return parts.map((part) => (typeof part === 'string' ? part : (part.text ?? ''))).join('');
+}
+
+/** A server for each test, which answers as the model does unless the test has its replies. */
 export function modelForDrawings() {
 	let isDown: (question: string, request: number) => boolean;
+	let script: readonly Choice[];
 	beforeEach(() => {
 		isDown = (question) => question.startsWith('Fail');
+		script = [];
 	});
 	const server = serverForEach((response, { body }, index) => {
-		const { messages } = body as { messages: ChatMessage[] };
-		const question = String(messages[0]!.content);
-		const found = resultsIn(messages);
-		if (isDown(question, index)) {
+		const { messages, stream } = body as { messages: ChatMessage[]; stream: boolean };
+		if (isDown(questionOf(messages), index)) {
 			json(response, 503, { error: { message: 'down' } });
 			return;
 		}
-		const rounds = question.startsWith('Hello') ? [] : question.split('; ');
-		let asked = 0;
-		const round = rounds
-			.map((each) => each.split(', '))
-			.find((each) => (asked += each.length) > found.length || question === 'Endless');
-		const isCalling = round !== undefined;
-		const tool_calls = round?.map((each, at) => {
-			const [city = '', name = 'weather'] = each.split(':').reverse();
-			const call = { name, arguments: JSON.stringify({ city }) };
-			// Of models with such IDs each round begins with the first one.
-			return { id: `c${at}`, type: 'function', function: call };
-		});
-		const content = [`${question}:`, ...found].join(' ');
-		json(response, 200, {
-			choices: [
-				isCalling
-					? {
-							index: 0,
-							message: { content: null, tool_calls },
-							finish_reason: 'tool_calls',
-						}
-					: { index: 0, message: { content }, finish_reason: 'stop' },
-			],
-		});
+		const choice = script[Math.min(index, script.length - 1)] ?? replyTo(messages);
+		const more = { usage: USAGE, model: 'chat-m1' };
+		if (!stream) {
+			json(response, 200, { choices: [{ index: 0, ...choice }], ...more });
+			return;
+		}
+		const { message: delta, ...end } = choice;
+		events(response, [
+			{ choices: [{ index: 0, delta }] },
+			{ choices: [{ index: 0, delta: {}, ...end }], ...more },
+			'[DONE]',
+		]);
 	});
 	return {
+		get sent() {
+			return server.requests;
+		},
 		get requests() {
 			return server.requests.map(
 				({ body }) => (body as { messages: ChatMessage[] }).messages,
@@ -122,8 +155,15 @@ export function modelForDrawings() {
 		failsIf: (isFailing: typeof isDown) => {
 			isDown = isFailing;
 		},
+		/** The replies of a test, in order; the last one is repeated. */
+		replies: (...choices: typeof script) => {
+			script = choices;
+		},
+		get credential() {
+			return { baseUrl: server.url, apiKey: 'k' };
+		},
 		/** Draws and runs a workflow. */
-		run: async (drawing: Drawing) => await runDrawing(drawing, server.url),
+		run: async (drawing: Drawing = {}) => await runDrawing(drawing, server.url),
 		/** What a person sees of an execution that was run before. */
 		seen: seenIn,
 	};
@@ -147,7 +187,7 @@ async function runDrawing(drawing: Drawing, baseUrl: string) {
 			if (runs > MAX_RUNS) throw new Error('The drawing does not end');
 			return work(items);
 		};
-	const agent = agentOf('Agent', tools, drawing);
+	const tested = agentOf('Agent', tools, drawing);
 	const toolNodes = Object.keys(drawing.toolNodes ?? {}).map((name) => toolNode(name, finds));
 	const mentioned = Object.entries(wires).flatMap(([from, to]) => [
 		from,
@@ -156,7 +196,7 @@ async function runDrawing(drawing: Drawing, baseUrl: string) {
 	const names = ['Start', 'Questions', 'Answers', 'Stops', 'Agent', ...Object.keys(nodes)];
 	const drawn = [...new Set([...names, ...mentioned])].map((name, index): INode => {
 		const position: [number, number] = [0, index * 120];
-		if (name === 'Agent') return { ...agent, ...settings, position };
+		if (name === 'Agent') return { ...tested, ...settings, position };
 		const given = works[name] ?? {};
 		const its: Exclude<DrawnNode, StubWork> =
 			typeof given === 'function' ? { work: given } : given;
@@ -169,8 +209,9 @@ async function runDrawing(drawing: Drawing, baseUrl: string) {
 				position,
 			};
 		}
-		const type = more.type === undefined ? {} : { type: `n8n-nodes-base.${more.type}` };
-		return { ...stubNode(name, bounded(work)), ...more, ...type, position };
+		const { type = 'test.stub' } = more;
+		const full = type.includes('.') ? type : `n8n-nodes-base.${type}`;
+		return { ...stubNode(name, bounded(work)), ...more, type: full, position };
 	});
 	const result = await runWorkflow([...drawn, ...toolNodes], wires, 'Start', {
 		credential: { baseUrl, apiKey: 'k' },
@@ -182,17 +223,24 @@ async function runDrawing(drawing: Drawing, baseUrl: string) {
 
 /** What a person sees of an execution. */
 function seenIn(result: RunResult) {
-	const { error, run } = result;
+	const { error, run, chunks } = result;
 	const { runData, metadata } = run.data.resultData;
-	const said = (items: readonly INodeExecutionData[] = []) =>
-		items.map(({ json: { output, error: failed } }) => String(failed ?? output));
+	const items = (node: string) => allItems(result, node)[0] ?? [];
+	const said = (each: readonly INodeExecutionData[]) =>
+		each.map(({ json: { output, error: failed } }) => String(failed ?? output));
 	return {
 		/** The error of the execution with its advice; empty if there is none. */
 		failure: error === undefined ? '' : `${error.message} ${error.description ?? ''}`,
 		/** What has arrived at a node, in all its runs. */
-		at: (node: string) => said(allItems(result, node)[0]),
-		answers: said(allItems(result, 'Answers')[0]),
+		at: (node: string) => said(items(node)),
+		answers: said(items('Answers')),
+		items,
+		/** The JSON of the first outcome. */
+		answer: items('Answers')[0]?.json ?? {},
+		stopped: items('Stops')[0]?.json ?? {},
 		runsOf: (node: string) => (runData[node] ?? []).length,
+		/** What a chat shows. */
+		shown: chunks.map(({ content = '' }) => content).join(''),
 		/** The tools whose results are missing, in the custom data of the execution. */
 		open: metadata?.['agent_video_open_calls'],
 	};
