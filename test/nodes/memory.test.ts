@@ -1,3 +1,4 @@
+/** The memory of Chat Completion, Agent with Tools and Super Assistant: turns and sessions in n8n's data tables. */
 import type { IDataObject, INode } from 'n8n-workflow';
 
 import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
@@ -14,20 +15,19 @@ import {
 } from '../support/engine';
 import { events, json, serverForEach } from '../support/scriptedServer';
 
+const user = (content: string) => ({ role: 'user', content });
+const says = (content: string) => ({ role: 'assistant', content });
+const call = (id: string, args: object = {}): ToolCall => ({
+	id,
+	type: 'function',
+	function: { name: 'weather', arguments: JSON.stringify(args) },
+});
+const roundOf = (asked: ToolCall, content: string) => [
+	{ role: 'assistant', content: null, tool_calls: [asked] },
+	{ role: 'tool', tool_call_id: asked.id, content },
+];
 /** What a workflow has of a tool call alone. */
-const TOOL_RESULT = {
-	input: 'json',
-	messagesJson: [
-		{
-			role: 'assistant',
-			content: null,
-			tool_calls: [
-				{ id: 'c1', type: 'function', function: { name: 'weather', arguments: '{}' } },
-			],
-		},
-		{ role: 'tool', tool_call_id: 'c1', content: '20' },
-	],
-};
+const TOOL_RESULT = { input: 'json', messagesJson: roundOf(call('c1'), '20') };
 
 /** The scripted reply to the messages: a text, tool calls, a message that is cut off, or undefined for status 503. */
 type Model = (messages: readonly ChatMessage[]) => string | ToolCall[] | IDataObject | undefined;
@@ -63,14 +63,22 @@ const server = serverForEach((response, { body }, index) => {
 		});
 });
 
+const lastText = (messages: readonly ChatMessage[]) => {
+	const { content } = messages.at(-1)!;
+	return typeof content === 'string' ? content : JSON.stringify(content);
+};
+
 beforeEach(() => {
 	tables = dataTables();
-	const lastText = (messages: readonly ChatMessage[]) => {
-		const content = messages.at(-1)!.content;
-		return typeof content === 'string' ? content : JSON.stringify(content);
-	};
 	model = (messages) => `Re: ${lastText(messages)}`;
 });
+
+/** The service is down when it is asked this for the first time. */
+function failsOnce(text: string): void {
+	let failures = 1;
+	model = (messages) =>
+		lastText(messages) === text && failures-- > 0 ? undefined : `Re: ${lastText(messages)}`;
+}
 
 /** What services put into a message beside the answer: not every one takes it back. */
 const MORE: IDataObject = {
@@ -85,11 +93,11 @@ const MORE: IDataObject = {
 };
 const MARK = '\n\n[The reply was cut off here]';
 
-const user = (content: string) => ({ role: 'user', content });
-const says = (content: string) => ({ role: 'assistant', content });
 const sent = () =>
 	server.requests.map(({ body }) => (body as { messages: ChatMessage[] }).messages);
 const credential = () => ({ baseUrl: server.url, apiKey: 'k-secret' });
+const NO_RETRIES = { options: { retries: 0 } };
+const sessions = () => server.requests.map(({ body }) => (body as IDataObject)['session_id']);
 
 async function chat(text: string, more: Partial<RunOptions> = {}, sessionId = 'chat-1') {
 	return await runNode('chatCompletion', {
@@ -102,8 +110,8 @@ async function chat(text: string, more: Partial<RunOptions> = {}, sessionId = 'c
 }
 /** The remembered messages of each turn. */
 const turns = () => tables.rows.map(({ turn }) => JSON.parse(String(turn)) as ChatMessage[]);
-const hintsOf = ({ run }: Awaited<ReturnType<typeof chat>>) =>
-	(run.data.resultData.runData['Tested']![0]!.hints ?? []).map(({ message }) => message);
+const outputsOf = ({ outputs }: Awaited<ReturnType<typeof chat>>) =>
+	outputs[0]!.map(({ json: { output } }) => output);
 
 describe('Chat Completion', () => {
 	test('sends no memory and writes no table by default', async () => {
@@ -154,20 +162,6 @@ describe('Chat Completion', () => {
 		expect(sent().map(({ length }) => length)).toStrictEqual([1, 3, 1]);
 	});
 
-	test('the system message comes first and is not remembered', async () => {
-		const parameters = {
-			systemMessage: 'Be brief',
-		};
-		await chat('one', { parameters });
-		await chat('two', { parameters });
-		expect(sent()[1]).toStrictEqual([
-			{ role: 'system', content: 'Be brief' },
-			user('one'),
-			says('Re: one'),
-			user('two'),
-		]);
-	});
-
 	test('of a list of messages the last question is remembered', async () => {
 		const parameters = (text: string) => ({
 			input: 'json',
@@ -189,16 +183,8 @@ describe('Chat Completion', () => {
 	});
 
 	test('a turn with tool calls is remembered as a whole when it is answered', async () => {
-		const call: ToolCall = {
-			id: 'c1',
-			type: 'function',
-			function: { name: 'weather', arguments: '{}' },
-		};
-		model = (messages) => (messages.at(-1)!.role === 'tool' ? 'Sunny' : [call]);
-		const round = [
-			{ role: 'assistant', content: null, tool_calls: [call] },
-			{ role: 'tool', tool_call_id: 'c1', content: '20' },
-		];
+		model = (messages) => (messages.at(-1)!.role === 'tool' ? 'Sunny' : [call('c1')]);
+		const round = roundOf(call('c1'), '20');
 		const ask = async (...messages: object[]) =>
 			await chat('', { parameters: { input: 'json', messagesJson: messages } });
 		await ask(user('Weather?'));
@@ -261,63 +247,48 @@ describe('Chat Completion', () => {
 
 	test('a turn that another process writes in the meantime is remembered, too', async () => {
 		await chat('one');
-		const [row] = tables.rows;
-		const theirs = { ...row!, turn: JSON.stringify([user('theirs'), says('Re: theirs')]) };
+		const turn = JSON.stringify([user('theirs'), says('Re: theirs')]);
+		const theirs = { ...tables.rows[0]!, turn };
 		model = (messages) => {
-			if (messages.at(-1)!.content === 'two') tables.insert(MEMORY_TABLE, theirs);
-			return `Re: ${String(messages.at(-1)!.content)}`;
+			if (lastText(messages) === 'two') tables.insert(MEMORY_TABLE, theirs);
+			return `Re: ${lastText(messages)}`;
 		};
 		await chat('two');
 		await chat('three');
-		const asked = sent()
-			.at(-1)!
-			.filter(({ role }) => role === 'user');
-		expect(asked.map(({ content }) => content)).toStrictEqual([
-			'one',
-			'theirs',
-			'two',
-			'three',
-		]);
+		const asked = sent()[2]!.filter(({ role }) => role === 'user');
+		expect(asked).toStrictEqual(['one', 'theirs', 'two', 'three'].map(user));
 	});
 
 	test('a turn is there once although the connection to the database was lost as it was saved', async () => {
 		let losses = 1;
-		const losing: DataTables = {
-			...tables,
-			executeWorkflow: async (info, ...more) => {
-				const result = await tables.executeWorkflow(info, ...more);
-				const isInsert = info.code!.nodes[1]!.parameters['operation'] === 'insert';
-				if (isInsert && losses-- > 0) throw new Error('Connection terminated unexpectedly');
-				return result;
-			},
-		};
-		await chat('one', { tables: losing });
+		tables.failsLate = (operation) =>
+			operation === 'insert' && losses-- > 0
+				? 'Connection terminated unexpectedly'
+				: undefined;
+		await chat('one');
+		expect(losses).toBe(0);
 		expect(turns()).toStrictEqual([[user('one'), says('Re: one')]]);
 	});
 
-	test('turns of chats go after 90 days, however many rows other workflows write', async () => {
+	test('turns of chats of the workflow go after 90 days, and no other row', async () => {
 		await chat('one');
-		const of = (session_key: string) => ({ ...tables.rows[0]!, session_key });
-		tables.insert(
-			MEMORY_TABLE,
-			of('key customer'),
-			...Array.from({ length: 5_300 }, (_each, n) => of(`chat other ${n}`)),
-		);
-		for (let n = 0; n < 50; n += 1) await chat('Hi', {}, `visitor-${n}`);
-		expect(tables.rows[0]).toMatchObject({ session_key: 'chat test chat-1' });
-		const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
-		const kept = ['chat test chat-1', 'key customer', 'chat other 0'];
-		for (const key of kept)
-			tables.edit((row) => row['session_key'] === key, { saved_at: daysAgo(89.9) });
-		tables.edit((row) => row['session_key'] === 'key customer', { saved_at: daysAgo(900) });
-		tables.edit((row) => row['session_key'] === 'chat other 0', { saved_at: daysAgo(91) });
-		tables.edit((row) => row['session_key'] === 'chat test visitor-0', {
-			saved_at: daysAgo(90.1),
+		const aged = ([session_key, days]: readonly [string, number]) => ({
+			...tables.rows[0]!,
+			session_key,
+			saved_at: new Date(Date.now() - days * 86_400_000).toISOString(),
 		});
-		await chat('Hi', {}, 'visitor-1');
-		const keys = tables.rows.map((row) => row['session_key']);
-		expect(keys).toEqual(expect.arrayContaining(kept));
-		expect(keys).not.toContain('chat test visitor-0');
+		const kept = [
+			['chat test here', 89.9],
+			['key customer', 900],
+			['chat other 0', 91],
+		] as const;
+		tables.insert(MEMORY_TABLE, ...kept.map(aged), aged(['chat test gone', 90.1]));
+		await chat('Hi', {}, 'visitor');
+		expect(tables.rows.map((row) => row['session_key'])).toStrictEqual([
+			'chat test chat-1',
+			...kept.map(([key]) => key),
+			'chat test visitor',
+		]);
 	});
 
 	test('is forgotten when its row is removed', async () => {
@@ -329,12 +300,10 @@ describe('Chat Completion', () => {
 
 	test('keeps no more than the limits', async () => {
 		const parameters = { options: { memoryMessages: 4 } };
-		const texts = Array.from({ length: 8 }, (_each, n) => `${n}`);
+		const texts = ['1', '2', '3', '4', '5', '6', '7'];
 		for (const text of texts) await chat(text, { parameters });
-		expect(sent()[7]!.map(({ content }) => content)).toStrictEqual([
-			...['5', 'Re: 5', '6', 'Re: 6'],
-			'7',
-		]);
+		const known = sent()[6]!.map(({ content }) => content);
+		expect(known).toStrictEqual(['5', 'Re: 5', '6', 'Re: 6', '7']);
 		// As many turns as messages, and the new one.
 		expect(turns().map(([asked]) => asked!.content)).toStrictEqual(texts.slice(-5));
 	});
@@ -342,7 +311,7 @@ describe('Chat Completion', () => {
 	test('a turn that is longer than the limits is not remembered, and a hint says so', async () => {
 		await chat('one');
 		const result = await chat('x'.repeat(100_000));
-		expect(hintsOf(result)).toStrictEqual([
+		expect(result.hints).toStrictEqual([
 			expect.stringMatching(/^The question and its reply exceed the limits/),
 		]);
 		await chat('three');
@@ -356,10 +325,19 @@ describe('Chat Completion', () => {
 		expect(JSON.stringify(sent()[1]![0])).toContain('http://127.0.0.1/a.png');
 	});
 
-	test.each(['auto', 'off'])('of a reply its text is remembered: %s', async (streaming) => {
-		model = () => ({ ...MORE, content: 'Yes' });
-		await chat('one', { parameters: { streaming } });
-		expect(turns()).toStrictEqual([[user('one'), says(`Yes${MARK}`)]]);
+	test.each<[string, IDataObject, IDataObject, IDataObject]>([
+		['its text', { streaming: 'auto' }, { ...MORE, content: 'Yes' }, says(`Yes${MARK}`)],
+		['its text, in one piece', {}, { ...MORE, content: 'Yes' }, says(`Yes${MARK}`)],
+		[
+			'nothing but the mark and its file',
+			{},
+			{ images: ['https://cdn.example/1.png'] },
+			{ ...says(MARK), images: ['https://cdn.example/1.png'] },
+		],
+	])('of a reply that is cut off is remembered %s', async (_name, parameters, reply, kept) => {
+		model = () => reply;
+		await chat('one', { parameters });
+		expect(turns()).toStrictEqual([[user('one'), kept]]);
 	});
 
 	test('what the workflow adds to the request for JSON is not remembered', async () => {
@@ -374,58 +352,10 @@ describe('Chat Completion', () => {
 		]);
 	});
 
-	test('a reply of a file that is cut off is remembered with nothing but the mark', async () => {
-		model = () => ({ images: ['https://cdn.example/1.png'] });
-		await chat('one');
-		expect(turns()).toStrictEqual([
-			[
-				user('one'),
-				{
-					...says('\n\n[The reply was cut off here]'),
-					images: ['https://cdn.example/1.png'],
-				},
-			],
-		]);
-	});
-
 	test('a failed call is not remembered', async () => {
 		model = () => undefined;
-		await chat('one', { parameters: { options: { retries: 0 } } });
+		await chat('one', { parameters: NO_RETRIES });
 		expect(tables.rows).toHaveLength(0);
-	});
-
-	test.each<[string, IDataObject, RegExp]>([
-		['no chat', { memory: 'chat' }, /^Memory is This Chat, but no chat has sent/],
-		['an empty key', { memory: 'key', memoryKey: '' }, /^Memory Key is empty/],
-		[
-			'a key that all visitors without a name have',
-			{ memory: 'key', memoryKey: '={{ $json.name !== undefined }}' },
-			/^Memory Key is false, as for every item without a value/,
-		],
-		[
-			'a limit that is no number',
-			{ memory: 'key', memoryKey: 'k', options: { memoryMessages: 'many' } },
-			/^Maximum Messages in Memory is many/,
-		],
-		[
-			'a tool result without its question',
-			{ memory: 'key', memoryKey: 'k', ...TOOL_RESULT },
-			/^Memory needs a message with the role user/,
-		],
-	])('%s is an error before anything is paid', async (_name, parameters, message) => {
-		const { error } = await chat('Hi', { parameters, items: [{ chatInput: 'Hi' }] });
-		expect(error!.message).toMatch(message);
-		expect(server.requests).toHaveLength(0);
-	});
-
-	test('a chat that sends no ID is told so before anything is paid', async () => {
-		const items = [{ chatInput: 'Hi', sessionId: null }];
-		const { error } = await chat('Hi', { items });
-		expect(error).toMatchObject({
-			message: 'Memory is This Chat, but no chat has sent a usable sessionId',
-			description: 'Start the workflow with a Chat Trigger, or set Memory to By Key',
-		});
-		expect(server.requests).toHaveLength(0);
 	});
 
 	test('a memory that cannot be read is an error before anything is paid', async () => {
@@ -435,52 +365,25 @@ describe('Chat Completion', () => {
 		expect(server.requests).toHaveLength(0);
 	});
 
-	test('a reply that is remembered is not asked for again by Retry On Fail', async () => {
-		let failures = 1;
-		model = (messages) => {
-			const { content } = messages.at(-1)!;
-			return content === 'two' && failures-- > 0 ? undefined : `Re: ${String(content)}`;
-		};
-		const { outputs, status } = await chat('', {
-			items: ['one', 'two'].map((text) => ({ chatInput: text, sessionId: text })),
-			retryOnFail: true,
-			parameters: { options: { retries: 0 } },
-		});
-		expect(status).toBe('success');
-		expect(outputs[0]!.map(({ json: fields }) => fields['output'])).toStrictEqual([
-			'Re: one',
-			'Re: two',
-		]);
-		expect(sent()).toStrictEqual([[user('one')], [user('two')], [user('two')]]);
-		expect(turns()).toStrictEqual([
-			[user('one'), says('Re: one')],
-			[user('two'), says('Re: two')],
-		]);
-	});
-
 	test.each([
-		['stopWorkflow', 'two'],
-		['continueRegularOutput', 'one'],
-	] as const)('with Retry On Fail no turn is there twice: %s', async (onError, word) => {
-		let failures = 1;
-		model = (messages) => {
-			const { content } = messages.at(-1)!;
-			return content === word && failures-- > 0 ? undefined : `Re: ${String(content)}`;
-		};
-		const { outputs } = await chat('', {
-			items: ['one', 'two', 'three'].map((text) => ({ chatInput: text, sessionId: 'x' })),
-			retryOnFail: true,
-			onError,
-			parameters: { options: { retries: 0 } },
-		});
-		const answers = ['Re: one', 'Re: two', 'Re: three'];
-		expect(outputs[0]!.map(({ json: fields }) => fields['output'])).toStrictEqual(answers);
-		// Where an error stops the node, what follows it waits for the retry; otherwise what was asked again is the last turn.
-		const texts =
-			onError === 'stopWorkflow' ? ['one', 'two', 'three'] : ['two', 'three', 'one'];
-		expect(turns()).toStrictEqual(texts.map((text) => [user(text), says(`Re: ${text}`)]));
-		expect(server.requests).toHaveLength(4);
-	});
+		['stopWorkflow', 'two', ['one', 'two', 'three']],
+		// What was asked again is the last turn.
+		['continueRegularOutput', 'one', ['two', 'three', 'one']],
+	] as const)(
+		'with Retry On Fail what is remembered is not asked for again, and no turn is there twice: %s',
+		async (onError, word, texts) => {
+			failsOnce(word);
+			const result = await chat('', {
+				items: ['one', 'two', 'three'].map((text) => ({ chatInput: text, sessionId: 'x' })),
+				retryOnFail: true,
+				onError,
+				parameters: NO_RETRIES,
+			});
+			expect(outputsOf(result)).toStrictEqual(['Re: one', 'Re: two', 'Re: three']);
+			expect(turns()).toStrictEqual(texts.map((text) => [user(text), says(`Re: ${text}`)]));
+			expect(server.requests).toHaveLength(4);
+		},
+	);
 
 	test.each([
 		['of one conversation', ['x', 'x', 'x', 'x']],
@@ -530,26 +433,6 @@ describe('Chat Completion', () => {
 		expect(before).toStrictEqual(known.flatMap((word) => [`${word} new`, `Re: ${word} new`]));
 	});
 
-	test('with On Error: Continue the next tries ask only what has failed', async () => {
-		model = (messages) => (messages.at(-1)!.content === 'one' ? undefined : 'Yes');
-		const { outputs } = await chat('', {
-			items: ['one', 'two'].map((text) => ({ chatInput: text, sessionId: 'x' })),
-			retryOnFail: true,
-			onError: 'continueRegularOutput',
-			parameters: { options: { retries: 0 } },
-		});
-		expect(outputs[0]!.map(({ json: fields }) => fields['output'])).toStrictEqual([
-			undefined,
-			'Yes',
-		]);
-		expect(sent().map((messages) => messages.at(-1)!.content)).toStrictEqual([
-			'one',
-			'two',
-			'one',
-			'one',
-		]);
-	});
-
 	test.each([
 		...['not JSON', '{}', '[1]', '[{"foo":1}]', '[{"role":"user","content":5}]'],
 		'[{"role":"user","content":"a"},{"role":"tool","tool_call_id":"a","content":"b"}]',
@@ -579,7 +462,7 @@ describe('Chat Completion', () => {
 		const result = await chat('one');
 		expect(result.status).toBe('success');
 		expect(JSON.stringify(result.outputs[0]![0]!.json)).toContain('paid for');
-		expect(hintsOf(result)).toStrictEqual([
+		expect(result.hints).toStrictEqual([
 			expect.stringMatching(/^The next message will not know this reply\. .*It needs n8n 2/),
 		]);
 	});
@@ -588,51 +471,37 @@ describe('Chat Completion', () => {
 describe('anywhere behind a Chat Trigger', () => {
 	/** Runs a node behind a Chat Trigger and a node that drops the fields of its item and their links. */
 	async function inChat(tested: INode, text: string, sessionId: unknown = 'chat-1', more = {}) {
-		return await runWorkflow(
-			[
-				chatTrigger('Chat'),
-				stubNode('Edit', (items) =>
-					items.map(({ json }) => ({ json: { q: json['chatInput'], ...more } })),
-				),
-				tested,
-			],
-			{ Chat: [['Edit']], Edit: [['Tested']] },
-			'Chat',
-			{
-				items: [{ chatInput: text, sessionId } as IDataObject],
-				credential: credential(),
-				tables,
-			},
+		const edit = stubNode('Edit', (items) =>
+			items.map(({ json }) => ({ json: { q: json['chatInput'], ...more } })),
 		);
+		const wires = { Chat: [['Edit']], Edit: [['Tested']] };
+		return await runWorkflow([chatTrigger('Chat'), edit, tested], wires, 'Chat', {
+			items: [{ chatInput: text, sessionId } as IDataObject],
+			credential: credential(),
+			tables,
+		});
 	}
-
-	test('Chat Completion finds its sessionId', async () => {
-		const parameters = { prompt: '={{ $json.q }}', memory: 'chat' };
-		const tested = packageNode('Tested', 'chatCompletion', { parameters });
-		await inChat(tested, 'one');
-		await inChat(tested, 'two');
-		await inChat(tested, 'three', 'chat-2');
-		expect(sent().map(({ length }) => length)).toStrictEqual([1, 3, 1]);
+	const completion = packageNode('Tested', 'chatCompletion', {
+		parameters: { prompt: '={{ $json.q }}', memory: 'chat' },
+	});
+	const assistant = packageNode('Tested', 'superAssistant', {
+		parameters: { appCode: 'demo-assistant', message: '={{ $json.q }}' },
 	});
 
-	test('Super Assistant continues its session by default', async () => {
-		const parameters = { appCode: 'demo-assistant', message: '={{ $json.q }}' };
-		const tested = packageNode('Tested', 'superAssistant', { parameters });
-		await inChat(tested, 'one');
-		await inChat(tested, 'two');
-		await inChat(tested, 'three', 'chat-2');
-		const sessions = server.requests.map(({ body }) => (body as IDataObject)['session_id']);
-		expect(sessions).toStrictEqual([undefined, 's-0', undefined]);
+	test('Chat Completion finds its sessionId, and Super Assistant continues its session by default', async () => {
+		for (const tested of [completion, assistant])
+			for (const visitor of ['chat-1', 'chat-1', 'chat-2'])
+				await inChat(tested, 'Hi', visitor);
+		expect(sent().map(({ length }) => length)).toStrictEqual([1, 3, 1, 1, 1, 1]);
+		expect(sessions().slice(3)).toStrictEqual([undefined, 's-3', undefined]);
 	});
 
 	test('a sessionId that a node in between has got from elsewhere is none of the chat', async () => {
-		const parameters = { prompt: '={{ $json.q }}', memory: 'chat' };
-		const tested = packageNode('Tested', 'chatCompletion', { parameters });
-		for (const visitor of ['chat-1', 'chat-2'])
-			await inChat(tested, 'Hi', visitor, { sessionId: 'login-1' });
+		const theirs = { sessionId: 'login-1' };
+		for (const visitor of ['chat-1', 'chat-2']) await inChat(completion, 'Hi', visitor, theirs);
 		expect(sent().map(({ length }) => length)).toStrictEqual([1, 1]);
-		const { run } = await inChat(tested, 'Hi', null, { sessionId: 'login-1' });
-		expect(run.data.resultData.error?.message).toContain('no chat has sent a usable sessionId');
+		const { run } = await inChat(completion, 'Hi', null, theirs);
+		expect(run.data.resultData.error?.message).toContain('but no chat has sent a usable sessionId');
 	});
 
 	test('without a Chat Trigger Super Assistant has a new session in each call', async () => {
@@ -643,23 +512,52 @@ describe('anywhere behind a Chat Trigger', () => {
 				tables,
 				parameters: { appCode: 'demo-assistant' },
 			});
-		const sessions = server.requests.map(({ body }) => (body as IDataObject)['session_id']);
-		expect(sessions).toStrictEqual([undefined, undefined]);
+		expect(sessions()).toStrictEqual([undefined, undefined]);
 	});
 });
 
+const NO_CHAT = /^Memory is This Chat, but no chat has sent a usable sessionId/;
+const byKey = { memory: 'key', memoryKey: 'k' };
+
+test.each<[string, IDataObject, RegExp, node?: string, item?: IDataObject]>([
+	['no chat', { memory: 'chat' }, NO_CHAT],
+	['no chat', { memory: 'chat' }, NO_CHAT, 'functionCallingAgent'],
+	[
+		'a chat that sends no ID',
+		{ memory: 'chat' },
+		/^Memory is This Chat, but no chat has sent a usable sessionId Start the workflow with a Chat Trigger, or set Memory to By Key$/,
+		'chatCompletion',
+		{ sessionId: null },
+	],
+	['an empty key', { memory: 'key', memoryKey: '' }, /^Memory Key is empty/],
+	[
+		'a key that all visitors without a name have',
+		{ memory: 'key', memoryKey: '={{ $json.name !== undefined }}' },
+		/^Memory Key is false, as for every item without a value/,
+	],
+	[
+		'a limit that is no number',
+		{ ...byKey, options: { memoryMessages: 'many' } },
+		/^Maximum Messages in Memory is many/,
+	],
+	...['chatCompletion', 'functionCallingAgent'].map(
+		(node): [string, IDataObject, RegExp, string] => [
+			'a tool result without its question',
+			{ ...byKey, ...TOOL_RESULT },
+			/^Memory needs a message with the role user/,
+			node,
+		],
+	),
+])('%s is an error before anything is paid', async (_name, parameters, message, ...where) => {
+	const [node = 'chatCompletion', item] = where;
+	const items = [{ chatInput: 'Hi', ...item }];
+	const { error } = await runNode(node, { credential: credential(), items, tables, parameters });
+	expect(`${error!.message} ${error!.description}`).toMatch(message);
+	expect(server.requests).toHaveLength(0);
+});
+
 describe('Agent with Tools', () => {
-	const call = (city: string): ToolCall => ({
-		id: `call ${city}`,
-		type: 'function',
-		function: { name: 'weather', arguments: JSON.stringify({ city }) },
-	});
-	const tool = {
-		name: 'weather',
-		description: 'Tells the weather',
-		define: 'example',
-		example: '{ "city": "Rome" }',
-	};
+	const tool = { name: 'weather', define: 'example', example: '{ "city": "Rome" }' };
 
 	async function ask(
 		texts: readonly string[],
@@ -669,13 +567,10 @@ describe('Agent with Tools', () => {
 		const agent = packageNode('Agent', 'functionCallingAgent', {
 			...settings,
 			parameters: {
-				memory: 'chat',
-				tools: { tool: [tool] },
-				streaming: 'off',
+				...{ memory: 'chat', tools: { tool: [tool] }, streaming: 'off' },
 				...parameters,
 			},
 		});
-		const start = stubNode('Start', (items) => items);
 		const weather = stubNode('Weather', (items) =>
 			items.map(({ json: { city } }, item) => ({
 				json: { weather: `sunny in ${String(city)}` },
@@ -683,7 +578,7 @@ describe('Agent with Tools', () => {
 			})),
 		);
 		return await runWorkflow(
-			[start, agent, weather],
+			[stubNode('Start', (items) => items), agent, weather],
 			{ Start: [['Agent']], Agent: [[], [], ['Weather']], Weather: [['Agent']] },
 			'Start',
 			{
@@ -693,44 +588,23 @@ describe('Agent with Tools', () => {
 			},
 		);
 	}
+	const calls = (city: string) => call(`call ${city}`, { city });
 	const isAsked = (messages: readonly ChatMessage[]) => messages.at(-1)!.role === 'user';
-	const round = (city: string) => [
-		{ role: 'assistant', content: null, tool_calls: [call(city)] },
-		{
-			role: 'tool',
-			tool_call_id: `call ${city}`,
-			content: JSON.stringify({ weather: `sunny in ${city}` }),
-		},
-	];
+	const round = (city: string) =>
+		roundOf(calls(city), JSON.stringify({ weather: `sunny in ${city}` }));
 
 	beforeEach(() => {
-		model = (messages) =>
-			isAsked(messages) ? [call(String(messages.at(-1)!.content))] : 'Sunny.';
+		model = (messages) => (isAsked(messages) ? [calls(lastText(messages))] : 'Sunny.');
 	});
 
 	test('remembers tool calls and their results', async () => {
-		await ask(['Rome']);
-		await ask(['Oslo']);
-		expect(sent()[2]).toStrictEqual([
-			user('Rome'),
-			...round('Rome'),
-			says('Sunny.'),
-			user('Oslo'),
-		]);
-		await ask(['Bern']);
-		expect(sent()[4]).toStrictEqual([
-			user('Rome'),
-			...round('Rome'),
-			says('Sunny.'),
-			user('Oslo'),
-			...round('Oslo'),
-			says('Sunny.'),
-			user('Bern'),
-		]);
+		for (const city of ['Rome', 'Oslo', 'Bern']) await ask([city]);
+		const turn = (city: string) => [user(city), ...round(city), says('Sunny.')];
+		expect(sent()[4]).toStrictEqual([...turn('Rome'), ...turn('Oslo'), user('Bern')]);
 	});
 
 	test('of an answer its text is remembered, of a reply with calls all', async () => {
-		const called = { ...MORE, images: [], content: null, tool_calls: [call('Rome')] };
+		const called = { ...MORE, images: [], content: null, tool_calls: [calls('Rome')] };
 		model = (messages) => (isAsked(messages) ? called : { ...MORE, content: 'Sunny.' });
 		await ask(['Rome']);
 		const [, said, answer] = turns()[0]!.filter(({ role }) => role !== 'tool');
@@ -754,8 +628,8 @@ describe('Agent with Tools', () => {
 	});
 
 	test('a failed conversation is not remembered', async () => {
-		model = (messages) => (isAsked(messages) ? [call('Rome')] : undefined);
-		await ask(['Rome'], { options: { retries: 0 } });
+		model = (messages) => (isAsked(messages) ? [calls('Rome')] : undefined);
+		await ask(['Rome'], NO_RETRIES);
 		expect(tables.rows).toHaveLength(0);
 	});
 
@@ -763,10 +637,10 @@ describe('Agent with Tools', () => {
 		const result = await ask(['Rome', 'Oslo']);
 		expect(allItems(result, 'Agent')[0]).toHaveLength(2);
 		await ask(['Bern']);
-		const questions = sent()
+		const asked = sent()
 			.at(-1)!
-			.filter(({ role }) => role === 'user')
-			.map(({ content }) => content);
+			.filter(({ role }) => role === 'user');
+		const questions = asked.map(({ content }) => content);
 		expect(questions.slice(0, 2).sort()).toStrictEqual(['Oslo', 'Rome']);
 		expect(questions[2]).toBe('Bern');
 	});
@@ -775,13 +649,8 @@ describe('Agent with Tools', () => {
 		['stopWorkflow', 'two'],
 		['continueRegularOutput', 'one'],
 	] as const)('with Retry On Fail no turn is there twice: %s', async (onError, word) => {
-		let failures = 1;
-		model = (messages) => {
-			const { content } = messages.at(-1)!;
-			return content === word && failures-- > 0 ? undefined : `Re: ${String(content)}`;
-		};
-		const settings = { retryOnFail: true, onError };
-		await ask(['one', 'two', 'three'], { options: { retries: 0 } }, settings);
+		failsOnce(word);
+		await ask(['one', 'two', 'three'], NO_RETRIES, { retryOnFail: true, onError });
 		const texts = ['one', 'two', 'three'];
 		expect(turns()).toHaveLength(3);
 		expect(turns()).toEqual(
@@ -791,32 +660,11 @@ describe('Agent with Tools', () => {
 	});
 
 	test('of one chat the turn that ends first is the first', async () => {
-		model = (messages) => {
-			const { role, content } = messages.at(-1)!;
-			return role === 'user' && content === 'Rome' ? [call('Rome')] : 'Sunny.';
-		};
+		model = (messages) => (lastText(messages) === 'Rome' ? [calls('Rome')] : 'Sunny.');
 		await ask(['Rome', 'Hello']);
 		expect(turns()).toEqual([
 			[user('Hello'), says('Sunny.')],
 			[user('Rome'), ...round('Rome'), says('Sunny.')],
 		]);
-	});
-
-	test.each([
-		['without a chat', { memory: 'chat' }, 'no chat has sent a usable sessionId'],
-		[
-			'without a question',
-			{ memory: 'key', memoryKey: 'k', ...TOOL_RESULT },
-			'needs a message with the role user',
-		],
-	])('%s the error says so before anything is paid', async (_name, parameters, text) => {
-		const { run } = await runNode('functionCallingAgent', {
-			credential: credential(),
-			items: [{ chatInput: 'Hi' }],
-			tables,
-			parameters,
-		});
-		expect(run.data.resultData.error!.message).toContain(text);
-		expect(server.requests).toHaveLength(0);
 	});
 });

@@ -1,90 +1,123 @@
+/** Super Assistant: what it sends and puts out, its sessions, and that a call which is paid for is not sent again. */
+import type { IDataObject, INode } from 'n8n-workflow';
+
 import { accountOf, readCredential } from '../../nodes/shared/run/credential';
 import { SESSION_TABLE } from '../../nodes/SuperAssistant/execute';
-import { packageNode, runNode, runWorkflow, stubNode, type RunOptions } from '../support/engine';
 import { dataTables, type DataTables } from '../support/dataTables';
-import { events, json, serverForEach, type Script } from '../support/scriptedServer';
+import { packageNode, runNode, runWorkflow, stubNode, type RunOptions } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
+import { events, json, serverForEach, type Script } from '../support/scriptedServer';
 
-const SECRET = 'k-secret';
 const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
 const ARGUMENTS = { query: 'n8n' };
+const CALL = {
+	name: 'search',
+	arguments: ARGUMENTS,
+	result: '3',
+	status: 'success',
+	elapsed: '1s',
+};
 
 const started = {
 	extension: { type: 'tool_start', data: { tool: 'search', arguments: ARGUMENTS } },
 };
-const finished = {
-	extension: {
-		type: 'tool_calls',
-		data: {
-			tool_calls: [
-				{
-					name: 'search',
-					arguments: ARGUMENTS,
-					result: '3',
-					status: 'success',
-					elapsed: '1s',
-				},
-			],
-		},
-	},
-};
-const text = (content: string, more: object = {}) => ({
+const finished = { extension: { type: 'tool_calls', data: { tool_calls: [CALL] } } };
+const text = (content: string) => ({
 	choices: [{ index: 0, delta: { content } }],
 	model: 'chat-m1',
-	...more,
 });
 const END = {
 	choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage: USAGE }],
 	trace_id: 't',
 };
-const CHUNKS = [started, text('Look: '), finished, text('done'), END, '[DONE]'];
+/** A stream of these chunks, with the ID of a session. */
+const streams =
+	(session_id: string | undefined, ...chunks: readonly unknown[]): Script =>
+	(response) => {
+		events(response, [{ session_id }, ...chunks]);
+	};
+const replyTo = (said: string) => [started, text('Re: '), finished, text(said), END, '[DONE]'];
+const usual: Script = (response, request, index) => {
+	streams(`s-${index}`, ...replyTo(textOf(request.body)))(response, request, index);
+};
+/** A reply in one piece, which is no stream. */
+const says =
+	(message: object, finish_reason = 'stop'): Script =>
+	(response) => {
+		json(response, 200, { session_id: 's-1', choices: [{ index: 0, message, finish_reason }] });
+	};
+const fails =
+	(status: number, message: string): Script =>
+	(response) => {
+		json(response, status, { error: { message } });
+	};
+const [slowDown, down] = [fails(429, 'slow down'), fails(503, 'down')];
+const [rejectCall, moderate] = [fails(406, 'top up'), fails(409, 'sensitive')];
+const breakOff = streams('s-1', started, text('Half'));
 
 let account: string;
-let script: Script;
 let tables: DataTables;
+/** The answers to a message, one for each request; then it is answered as usual. */
+let answers: Record<string, Script[]>;
 
-const server = serverForEach((...args) => {
-	script(...args);
+const server = serverForEach((response, request, index) => {
+	const said = textOf(request.body);
+	// For JSON the node adds what to answer with.
+	const its = answers[said] ?? answers[said.split('\n')[0]!] ?? answers['any message'];
+	const script = its?.shift() ?? usual;
+	script(response, request, index);
 });
 
 beforeEach(() => {
 	tables = dataTables();
-	script = (response, _request, index) => {
-		events(response, [{ session_id: `s-${index}` }, ...CHUNKS]);
-	};
-	account = accountOf(readCredential({ baseUrl: server.url, apiKey: SECRET }));
+	answers = {};
+	account = accountOf(readCredential(credential()));
 });
+
+const credential = () => ({ baseUrl: server.url, apiKey: 'k-secret' });
 
 async function assist(more: Partial<RunOptions> = {}) {
 	return await runNode('superAssistant', {
-		credential: { baseUrl: server.url, apiKey: SECRET },
+		credential: credential(),
 		items: [{ chatInput: 'Hi', customer: 'chat-1' }],
 		tables,
 		...more,
-		parameters: {
-			appCode: 'demo-assistant',
-			output: 'detailed',
-			...more.parameters,
-		},
+		parameters: { appCode: 'demo-assistant', output: 'detailed', ...more.parameters },
 	});
 }
 
+/** Asks one item after another, all of them of one customer. */
+async function begin(texts: readonly string[], parameters: object = {}, more = {}) {
+	return await assist({
+		items: texts.map((chatInput) => ({ chatInput, customer: 'same' })),
+		execution: { id: '1', token: 't' },
+		...more,
+		parameters: { options: { concurrency: 1, retries: 0 }, ...parameters },
+	});
+}
+
+const RETRY = { id: '2', token: 't', isRetry: true };
+/** A workflow that was corrected before a Retry. */
+const corrected =
+	(more: object) =>
+	({ parameters, ...node }: INode): INode => ({
+		...node,
+		parameters: node.name === 'Tested' ? { ...parameters, ...more } : parameters,
+	});
+
 const bodies = () => server.requests.map(({ body }) => body as Record<string, unknown>);
-const messagesOf = (body: unknown) =>
-	(body as { messages: [{ content: string }] }).messages[0].content;
+function textOf(body: unknown): string {
+	const { messages } = body as { messages: [{ content: string | readonly { text?: string }[] }] };
+	const [{ content }] = messages;
+	return typeof content === 'string' ? content : content.map(({ text: part }) => part).join('');
+}
+const sent = () => bodies().map(textOf);
 const sessions = () => bodies().map((body) => body['session_id']);
-const KEY = { app_code: 'demo-assistant', session_key: 'key chat-1' };
-/** Assistant, key and session of each row. */
-const remembered = () =>
-	tables.rows.map((row) => [row['app_code'], row['session_key'], row['session_id']]);
-const byKey = (options: object = {}) => ({
-	session: 'key',
-	sessionKey: '={{ $json.customer }}',
-	options,
-});
+const said = ({ outputs }: Awaited<ReturnType<typeof assist>>) =>
+	outputs[0]!.map(({ json: { output, error } }) => output ?? error);
 
 test('the message is sent alone, and the output has everything that the assistant did', async () => {
-	const { outputs, chunks } = await assist();
+	const { outputs, chunks, run } = await assist();
 	expect(bodies()).toStrictEqual([
 		{
 			app_code: 'demo-assistant',
@@ -93,88 +126,60 @@ test('the message is sent alone, and the output has everything that the assistan
 			stream_options: { include_usage: true },
 		},
 	]);
-	expect(outputs).toStrictEqual([
-		[
-			{
-				json: {
-					output: 'Look: done',
-					finish_reason: 'stop',
-					usage: USAGE,
-					model: 'chat-m1',
-					session_id: 's-0',
-					trace_id: 't',
-					tool_calls: [
-						{ id: 'call_1', name: 'search', arguments: ARGUMENTS, result: '3' },
-					],
-					tool_results: [{ tool_call_id: 'call_1', content: '3' }],
-					events: [
-						{
-							type: 'tool_start',
-							tool: 'search',
-							arguments: ARGUMENTS,
-							offset_ms: expect.any(Number) as number,
-						},
-						{
-							type: 'tool_calls',
-							tool: 'search',
-							arguments: ARGUMENTS,
-							result: '3',
-							status: 'success',
-							elapsed: '1s',
-							offset_ms: expect.any(Number) as number,
-						},
-					],
-				},
-				pairedItem: { item: 0 },
-			},
+	const offset_ms = expect.any(Number) as number;
+	const { name: tool, ...ended } = CALL;
+	const fields = {
+		output: 'Re: Hi',
+		finish_reason: 'stop',
+		usage: USAGE,
+		model: 'chat-m1',
+		session_id: 's-0',
+		trace_id: 't',
+		tool_calls: [{ id: 'call_1', name: 'search', arguments: ARGUMENTS, result: '3' }],
+		tool_results: [{ tool_call_id: 'call_1', content: '3' }],
+		events: [
+			{ type: 'tool_start', tool, arguments: ARGUMENTS, offset_ms },
+			{ type: 'tool_calls', tool, ...ended, offset_ms },
 		],
-	]);
+	};
+	expect(outputs).toStrictEqual([[{ json: fields, pairedItem: { item: 0 } }]]);
 	expect(chunks).toHaveLength(0);
+	// The execution can be found by them.
+	expect(run.data.resultData.metadata).toStrictEqual({
+		agent_video_model: 'chat-m1',
+		agent_video_session: 's-0',
+	});
 });
 
 test('without a stream the results are matched to their calls by id', async () => {
-	script = (response) => {
-		const call = { id: 'c1', type: 'function', function: { name: 'search', arguments: '{}' } };
-		const message = {
-			role: 'assistant',
-			content: 'Done',
-			tool_calls: [call],
-			tool_results: [{ tool_call_id: 'c1', content: '3 pages' }],
-		};
-		json(response, 200, {
-			choices: [{ index: 0, message, finish_reason: 'stop' }],
-			session_id: 's-1',
-		});
-	};
+	const tool_calls = [
+		{ id: 'c1', type: 'function', function: { name: 'search', arguments: '{}' } },
+	];
+	const tool_results = [{ tool_call_id: 'c1', content: '3 pages' }];
+	answers = { Hi: [says({ role: 'assistant', content: 'Done', tool_calls, tool_results })] };
 	const { outputs } = await assist({ parameters: { streaming: 'off' } });
-	expect(bodies()[0]).toMatchObject({ stream: false });
+	expect(bodies()).toMatchObject([{ stream: false }]);
 	expect(outputs[0]![0]!.json).toStrictEqual({
 		output: 'Done',
 		finish_reason: 'stop',
 		session_id: 's-1',
 		tool_calls: [{ id: 'c1', name: 'search', arguments: {}, result: '3 pages' }],
-		tool_results: [{ tool_call_id: 'c1', content: '3 pages' }],
+		tool_results,
 	});
 });
 
 test('calls outside the letter of the specification are reported too', async () => {
-	script = (response) => {
-		const message = {
-			role: 'assistant',
-			content: 'Done',
-			tool_calls: [
-				{ id: 1, function: { name: 'search', arguments: { q: 'x' } } },
-				{ id: 1, function: { name: 'search' } },
-				{ id: 'c3' },
-				null,
-			],
-			tool_results: [
-				{ tool_call_id: 1, content: { pages: 3 } },
-				{ tool_call_id: 1, content: 'none' },
-			],
-		};
-		json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
-	};
+	const tool_calls = [
+		{ id: 1, function: { name: 'search', arguments: { q: 'x' } } },
+		{ id: 1, function: { name: 'search' } },
+		{ id: 'c3' },
+		null,
+	];
+	const tool_results = [
+		{ tool_call_id: 1, content: { pages: 3 } },
+		{ tool_call_id: 1, content: 'none' },
+	];
+	answers = { Hi: [says({ content: 'Done', tool_calls, tool_results })] };
 	const { outputs } = await assist({ parameters: { streaming: 'off' } });
 	expect(outputs[0]![0]!.json['tool_calls']).toStrictEqual([
 		{ id: '1', name: 'search', arguments: { q: 'x' }, result: '{"pages":3}' },
@@ -186,25 +191,21 @@ test('calls outside the letter of the specification are reported too', async () 
 test('a raw output is the body and the events', async () => {
 	const { outputs } = await assist({ parameters: { output: 'raw' } });
 	expect(outputs[0]![0]!.json).toMatchObject({
-		choices: [{ message: { content: 'Look: done' } }],
+		choices: [{ message: { content: 'Re: Hi' } }],
 		events: [{ type: 'tool_start' }, { type: 'tool_calls' }],
 	});
 	expect(outputs[0]![0]!.json).not.toHaveProperty('extension');
 });
 
+const IMAGES = { image: [{ source: 'url', url: 'http://127.0.0.1/a.png' }] };
+
 test('images are sent with the message', async () => {
-	await assist({
-		parameters: { images: { image: [{ source: 'url', url: 'http://127.0.0.1/a.png' }] } },
-	});
-	expect(bodies()[0]!['messages']).toStrictEqual([
-		{
-			role: 'user',
-			content: [
-				{ type: 'text', text: 'Hi' },
-				{ type: 'image_url', image_url: { url: 'http://127.0.0.1/a.png' } },
-			],
-		},
-	]);
+	await assist({ parameters: { images: IMAGES } });
+	const content = [
+		{ type: 'text', text: 'Hi' },
+		{ type: 'image_url', image_url: { url: 'http://127.0.0.1/a.png' } },
+	];
+	expect(bodies()).toMatchObject([{ messages: [{ role: 'user', content }] }]);
 });
 
 test.each([
@@ -226,22 +227,26 @@ test.each([
 });
 
 describe('sessions', () => {
-	test('new: no session ID is sent', async () => {
-		await assist({ parameters: { session: 'new' } });
-		expect(sessions()).toStrictEqual([undefined]);
-		expect(tables.rows).toHaveLength(0);
-	});
+	const KEY = { app_code: 'demo-assistant', session_key: 'key chat-1' };
+	const byKey = { session: 'key', sessionKey: '={{ $json.customer }}' };
+	const byId = { session: 'id', sessionId: 's-mine' };
+	/** Assistant, key and session of each row. */
+	const remembered = () =>
+		tables.rows.map((row) => [row['app_code'], row['session_key'], row['session_id']]);
 
-	test('by ID: the given session ID is sent', async () => {
-		await assist({ parameters: { session: 'id', sessionId: 's-mine' } });
-		expect(sessions()).toStrictEqual(['s-mine']);
+	test.each([
+		['new: none is sent', { session: 'new' }, undefined],
+		['by ID: that one is sent', byId, 's-mine'],
+	])('%s, and none is remembered', async (_name, parameters, id) => {
+		await assist({ parameters });
+		expect([sessions(), tables.calls]).toStrictEqual([[id], 0]);
 	});
 
 	test('per key: its session is used, in later executions too; another key has its own', async () => {
-		await assist({ parameters: byKey() });
-		await assist({ parameters: byKey() });
-		await assist({ parameters: byKey(), items: [{ chatInput: 'Hi', customer: 'chat-2' }] });
-		await assist({ parameters: { ...byKey(), appCode: 'other-assistant' } });
+		await assist({ parameters: byKey });
+		await assist({ parameters: byKey });
+		await assist({ parameters: byKey, items: [{ chatInput: 'Hi', customer: 'chat-2' }] });
+		await assist({ parameters: { ...byKey, appCode: 'other-assistant' } });
 		expect(sessions()).toStrictEqual([undefined, 's-0', undefined, undefined]);
 		expect(remembered()).toStrictEqual([
 			['demo-assistant', 'key chat-1', 's-1'],
@@ -251,77 +256,39 @@ describe('sessions', () => {
 	});
 
 	test('items of one key run one after another, so that they share one session', async () => {
-		const items = [1, 2, 3].map((n) => ({ chatInput: `Step ${n}`, customer: 'same' }));
-		await assist({ parameters: byKey(), items });
-		expect(
-			bodies().map(({ messages, session_id: id }) => [
-				(messages as [{ content: string }])[0].content,
-				id,
-			]),
-		).toStrictEqual([
-			['Step 1', undefined],
-			['Step 2', 's-0'],
-			['Step 3', 's-1'],
-		]);
+		await begin(['Step 1', 'Step 2', 'Step 3'], { ...byKey, options: {} });
+		expect(sent()).toStrictEqual(['Step 1', 'Step 2', 'Step 3']);
+		expect(sessions()).toStrictEqual([undefined, 's-0', 's-1']);
 	});
 
 	test('a failing item does not block the others of its key', async () => {
-		const good = script;
-		script = (...args) => {
-			if (args[2] === 0) json(args[0], 406, { error: { message: 'top up' } });
-			else good(...args);
-		};
-		const items = [1, 2].map((n) => ({ chatInput: `Step ${n}`, customer: 'same' }));
-		const { outputs } = await assist({
-			parameters: byKey(),
-			items,
-			onError: 'continueRegularOutput',
-		});
-		expect(outputs[0]!.map(({ json: { output, error } }) => output ?? error)).toStrictEqual([
-			FAILURE.noCredit,
-			'Look: done',
-		]);
+		answers = { one: [rejectCall] };
+		const onError = 'continueRegularOutput';
+		const run = await begin(['one', 'two'], { ...byKey, options: {} }, { onError });
+		expect(said(run)).toStrictEqual([FAILURE.noCredit, 'Re: two']);
 	});
 
 	test.each<[string, object, RunOptions['onError']]>([
-		['per key', byKey(), undefined],
-		['by ID', { session: 'id', sessionId: 's-mine' }, undefined],
-		['On Error: Continue', byKey(), 'continueRegularOutput'],
-	])(
-		'with Retry On Fail each message is answered once: %s',
-		async (_name, parameters, onError) => {
-			const good = script;
-			let refusals = 1;
-			script = (...args) => {
-				if (messagesOf(args[1].body) === 'one' && refusals-- > 0)
-					json(args[0], 429, { error: { message: 'slow down' } });
-				else good(...args);
-			};
-			const { status, outputs } = await assist({
-				retryOnFail: true,
-				onError,
-				items: ['one', 'two', 'three'].map((text) => ({
-					chatInput: text,
-					customer: 'same',
-				})),
-				parameters: { ...parameters, options: { retries: 0 } },
-			});
-			expect(status).toBe('success');
-			expect(outputs[0]!.map(({ json: { output } }) => output)).toStrictEqual(
-				Array.from({ length: 3 }, () => 'Look: done'),
-			);
-			expect(bodies().map(messagesOf)).toStrictEqual(['one', 'two', 'three', 'one']);
-		},
-	);
+		['per key', byKey, undefined],
+		['by ID', byId, undefined],
+		['On Error: Continue', byKey, 'continueRegularOutput'],
+	])('with Retry On Fail each message is answered once: %s', async (_name, session, onError) => {
+		answers = { one: [slowDown] };
+		const parameters = { ...session, options: { retries: 0 } };
+		const more = { retryOnFail: true, onError };
+		const seen = await begin(['one', 'two', 'three'], parameters, more);
+		expect(said(seen)).toStrictEqual(['Re: one', 'Re: two', 'Re: three']);
+		expect(sent()).toStrictEqual(['one', 'two', 'three', 'one']);
+		const { contextData } = seen.run.data.executionData!;
+		expect(JSON.stringify(contextData)).not.toMatch(/callLog \d+":/);
+	});
 
 	test('an unchanged session is not written again, and costs one read', async () => {
-		script = (response) => {
-			events(response, [{ session_id: 's-same' }, ...CHUNKS]);
-		};
-		await assist({ parameters: byKey() });
+		answers = { Hi: [1, 2].map(() => streams('s-same', ...replyTo('Hi'))) };
+		await assist({ parameters: byKey });
 		tables.operations.splice(0);
 		const { calls } = tables;
-		await assist({ parameters: byKey() });
+		await assist({ parameters: byKey });
 		expect(tables.operations).toStrictEqual(['get']);
 		expect(tables.calls - calls).toBe(1);
 	});
@@ -332,10 +299,10 @@ describe('sessions', () => {
 		['braces', '{{ 1 + 1 }}'],
 		['quotes and a backslash', `'"\`\\`],
 		['10,000 characters', 'k'.repeat(10_000)],
-	])('an odd key is a key, and stored as a hash: %s', async (_name, key) => {
-		const items = [{ chatInput: 'Hi', customer: key }];
-		await assist({ parameters: byKey(), items });
-		await assist({ parameters: byKey(), items });
+	])('an odd key is a key, and stored as a hash: %s', async (_name, customer) => {
+		const items = [{ chatInput: 'Hi', customer }];
+		await assist({ parameters: byKey, items });
+		await assist({ parameters: byKey, items });
 		expect(sessions()).toStrictEqual([undefined, 's-0']);
 		const hashed = expect.stringMatching(/^key #[\w-]{43}$/) as string;
 		expect(remembered()).toStrictEqual([['demo-assistant', hashed, 's-1']]);
@@ -348,56 +315,46 @@ describe('sessions', () => {
 			{ ...KEY, account, session_id: 's-new' },
 			{ ...KEY, account: 'other', session_id: 's-theirs' },
 		);
-		await assist({ parameters: byKey() });
+		await assist({ parameters: byKey });
 		expect(sessions()).toStrictEqual(['s-new']);
 		expect(remembered().map(([, , id]) => id)).toStrictEqual(['s-theirs', 's-0']);
 	});
 
 	test('of first messages at the same moment the session that is stored last stays', async () => {
-		const good = script;
 		const held: (() => void)[] = [];
-		script = (...args) => {
+		const hold: Script = (...args) => {
 			held.push(() => {
-				good(...args);
+				usual(...args);
 			});
 			if (held.length === 2) for (const send of held.toReversed()) send();
 		};
-		const running = [1, 2].map(() => assist({ parameters: byKey() }));
-		await Promise.all(running);
-		script = good;
-		const newest = remembered().at(-1)!;
-		await assist({ parameters: byKey() });
-		expect(sessions()).toStrictEqual([undefined, undefined, newest[2]]);
+		answers = { Hi: [hold, hold] };
+		await Promise.all([1, 2].map(async () => await assist({ parameters: byKey })));
+		const [, , newest] = remembered().at(-1)!;
+		await assist({ parameters: byKey });
+		expect(sessions()).toStrictEqual([undefined, undefined, newest]);
 		expect(remembered()).toStrictEqual([['demo-assistant', 'key chat-1', 's-2']]);
 	});
 
-	test.each([null, ''])('a session_id that a person has cleared, %j, is none', async (id) => {
-		tables.insert(SESSION_TABLE, { ...KEY, account, session_id: id });
-		await assist({ parameters: byKey() });
-		expect(sessions()).toStrictEqual([undefined]);
-		expect(remembered()).toStrictEqual([['demo-assistant', 'key chat-1', 's-0']]);
-	});
-
-	test('a reply without a session leaves the one of the key', async () => {
-		tables.insert(SESSION_TABLE, { ...KEY, account, session_id: 's-old' });
-		script = (response) => {
-			events(response, CHUNKS);
-		};
-		await assist({ parameters: byKey() });
-		expect(remembered()).toStrictEqual([['demo-assistant', 'key chat-1', 's-old']]);
-	});
-
-	test('the session is remembered when the reply breaks off', async () => {
-		script = (response) => {
-			events(response, [{ session_id: 's-9' }, text('Half')]);
-		};
-		await assist({ parameters: byKey() });
-		expect(remembered()).toStrictEqual([['demo-assistant', 'key chat-1', 's-9']]);
+	test.each<[string, stored: unknown, Script, used: unknown, remembered: string]>([
+		['cleared by a person is none', null, usual, undefined, 's-0'],
+		['cleared to an empty text is none', '', usual, undefined, 's-0'],
+		[
+			'stays where a reply has none',
+			...(['s-old', streams(undefined, ...replyTo('Hi')), 's-old', 's-old'] as const),
+		],
+		['is remembered when the reply breaks off', 's-old', breakOff, 's-old', 's-1'],
+	])('one that is stored %s', async (_name, session_id, script, used, now) => {
+		tables.insert(SESSION_TABLE, { ...KEY, account, session_id } as never);
+		answers = { Hi: [script] };
+		await assist({ parameters: byKey });
+		expect(sessions()).toStrictEqual([used]);
+		expect(remembered()).toStrictEqual([['demo-assistant', 'key chat-1', now]]);
 	});
 
 	test('without data tables no request is sent, and the error has a hint', async () => {
 		tables.disabled = true;
-		const { error } = await assist({ parameters: byKey() });
+		const { error } = await assist({ parameters: byKey });
 		expect(error!.message).toMatch(/^Session cannot be used: /);
 		expect(error!.message).toContain('It needs n8n 2 with data tables enabled');
 		expect(error!.description).toContain('set Session to By ID');
@@ -405,11 +362,9 @@ describe('sessions', () => {
 	});
 
 	test('a table of the name that is not ours is reported as such', async () => {
-		tables.insert(
-			{ name: SESSION_TABLE.name, columns: { customer: 'string' } },
-			{ customer: 'Ada' },
-		);
-		const { error } = await assist({ parameters: byKey() });
+		const theirs = { name: SESSION_TABLE.name, columns: { customer: 'string' } } as const;
+		tables.insert(theirs, { customer: 'Ada' });
+		const { error } = await assist({ parameters: byKey });
 		expect(error!.message).toContain('has other columns than this node writes');
 		expect(error!.message).not.toContain('n8n 2');
 		expect(error!.description).toContain('set Session to By ID');
@@ -418,174 +373,260 @@ describe('sessions', () => {
 
 	test('a reply is not lost when its session cannot be remembered, and a hint says so', async () => {
 		tables.fails = (operation) => (operation === 'insert' ? 'no space' : undefined);
-		const { status, outputs, run } = await assist({ parameters: byKey() });
-		expect(status).toBe('success');
-		expect(outputs[0]![0]!.json['output']).toBe('Look: done');
-		const [hint] = run.data.resultData.runData['Tested']![0]!.hints!;
-		expect(hint!.message).toMatch(
+		const seen = await assist({ parameters: byKey });
+		expect(said(seen)).toStrictEqual(['Re: Hi']);
+		expect(seen.hints[0]).toMatch(
 			/^The next message will not know this reply\. Session cannot be used: .*no space/,
 		);
 	});
 });
 
 describe('a chat that streams', () => {
-	const live = async () => {
-		const { chunks } = await assist({ streaming: true });
-		return chunks.map(({ type, content }) => (type === 'item' ? content : `<${type}>`));
-	};
-
-	test('shows text and tool progress, each tool in a paragraph of its own', async () => {
-		expect(await live()).toStrictEqual([
+	test('shows text and tool progress, each tool in a paragraph of its own, and one item after another', async () => {
+		const items = [{ chatInput: 'one' }, { chatInput: 'two' }];
+		const { chunks } = await assist({ streaming: true, items });
+		const shown = chunks.map(({ type, content }) => (type === 'item' ? content : `<${type}>`));
+		const parts = (word: string) => [
 			'<begin>',
-			'\n\n> Running search: {"query":"n8n"}\n\nLook: \n\n> Finished search in 1s\n\ndone',
+			`\n\n> Running search: {"query":"n8n"}\n\nRe: \n\n> Finished search in 1s\n\n${word}`,
 			'<end>',
-		]);
+		];
+		expect(shown).toStrictEqual([...parts('one'), ...parts('two')]);
+		expect(chunks.map(({ metadata }) => metadata.itemIndex)).toStrictEqual([0, 0, 0, 1, 1, 1]);
 	});
-});
 
-test('the execution can be found by model and session', async () => {
-	const { run } = await assist();
-	expect(run.data.resultData.metadata).toStrictEqual({
-		agent_video_model: 'chat-m1',
-		agent_video_session: 's-0',
-	});
-});
-
-test('items of a chat that streams do not mix their text', async () => {
-	const { chunks } = await assist({
-		streaming: true,
-		items: [{ chatInput: 'one' }, { chatInput: 'two' }],
-	});
-	const item = chunks.map(({ metadata }) => metadata.itemIndex);
-	expect(item).toStrictEqual([...item].sort());
-	expect(new Set(item)).toStrictEqual(new Set([0, 1]));
-});
-
-test('reasoning is shown when Streaming says so, and tokens are counted', async () => {
-	script = (response) => {
+	test('shows reasoning when Streaming says so, and tokens are counted', async () => {
 		const thought = { choices: [{ index: 0, delta: { reasoning_content: 'Hm.' } }] };
-		events(response, [thought, text('Yes'), END, '[DONE]']);
-	};
-	const { chunks, run } = await assist({
-		streaming: true,
-		parameters: { streaming: 'reasoning', options: { extraBody: '{"seed": 1}' } },
-	});
-	expect(chunks.flatMap(({ content }) => content ?? [])).toStrictEqual(['Hm.\n\nYes']);
-	expect(bodies()[0]).toMatchObject({ seed: 1 });
-	expect(run.data.resultData.runData['Tested']![0]!.metadata).toMatchObject({
-		tokenUsage: { inputTokens: 3, outputTokens: 1 },
+		answers = { Hi: [streams('s-1', thought, text('Yes'), END, '[DONE]')] };
+		const { chunks, run } = await assist({
+			streaming: true,
+			parameters: { streaming: 'reasoning', options: { extraBody: '{"seed": 1}' } },
+		});
+		expect(chunks.flatMap(({ content }) => content ?? [])).toStrictEqual(['Hm.\n\nYes']);
+		expect(bodies()[0]).toMatchObject({ seed: 1 });
+		expect(run.data.resultData.runData['Tested']![0]!.metadata).toMatchObject({
+			tokenUsage: { inputTokens: 3, outputTokens: 1 },
+		});
 	});
 });
 
+/** What Retry On Fail and the Retry of an execution know of the calls: what n8n has saved with the execution. */
 describe('a paid call is not sent again', () => {
-	const cut: Script = (response) => {
-		events(response, [{ session_id: 's-1' }, started, text('Half')]);
+	const reset: Script = (response) => {
+		response.destroy();
 	};
+	const RANDOM = { message: '={{ "Hi " + Math.random() }}' };
+	const AGAIN = { concurrency: 1, retries: 0, retryOutcomeUnknown: true };
+	const NOT_AGAIN = 'so the call is not sent again';
+	const ASKS_MISSING = 'Retry asks only what is missing, and pays only';
 
-	test.each<[string, Script]>([
-		['broke off', cut],
+	test.each<[string, Script, IDataObject?, string?]>([
+		['broke off', breakOff],
 		[
-			'met a failing service',
-			(response) => {
-				json(response, 503, { error: { message: 'down', type: 'service_error' } });
-			},
+			'broke off, also when the message differs at each try',
+			...([
+				breakOff,
+				RANDOM,
+				'Nothing was sent, as a retry knows an item by what it asks',
+			] as const),
 		],
-		[
-			'was reset',
-			(response) => {
-				response.destroy();
-			},
-		],
-	])('Retry On Fail leaves a call alone that %s', async (_name, first) => {
-		script = (...args) => {
-			(args[2] === 0 ? first : cut)(...args);
-		};
-		const { status, error } = await assist({ retryOnFail: true });
+		['met a failing service', down],
+		['was reset', reset],
+	])('Retry On Fail leaves a call alone that %s', async (...row) => {
+		const [, script, parameters = {}, advice = NOT_AGAIN] = row;
+		answers = { 'any message': [script] };
+		const { status, error } = await assist({ retryOnFail: true, parameters });
 		expect(status).toBe('error');
-		expect(error!.description).toContain('so the call is not sent again');
+		expect(error!.description).toContain(advice);
 		expect(server.requests).toHaveLength(1);
 	});
 
-	test('also when the message differs at each try', async () => {
-		script = cut;
-		await assist({
-			retryOnFail: true,
-			parameters: { message: '={{ "Hi " + Math.random() }}' },
-		});
-		expect(server.requests).toHaveLength(1);
+	test.each([
+		['nothing', says({ content: '' })],
+		['what breaks off', breakOff],
+	])('neither Retry On Fail nor the model of an agent repeats %s', async (_name, script) => {
+		answers = { Hi: [script] };
+		const parameters = { appCode: 'a', message: 'Hi' };
+		const tool = packageNode('Tested', 'superAssistantTool', { parameters, retryOnFail: true });
+		await runWorkflow([tool], {}, 'Tested', { credential: credential() });
+		expect(sent()).toStrictEqual(['Hi']);
 	});
 
 	test('a later run of the node in the same execution makes its own calls', async () => {
-		script = (response) => {
-			json(response, 503, { error: { message: 'down' } });
-		};
+		answers = { Hi: [down, down] };
 		let rounds = 0;
-		await runWorkflow(
-			[
-				packageNode('Tested', 'superAssistant', {
-					parameters: { appCode: 'a', message: 'Hi' },
-					onError: 'continueRegularOutput',
-				}),
-				stubNode('Again', (items) => (rounds++ === 0 ? [items, []] : [[], items])),
-			],
-			{ Tested: [['Again']], Again: [['Tested']] },
-			'Tested',
-			{ credential: { baseUrl: server.url, apiKey: SECRET } },
-		);
-		expect(rounds).toBe(2);
-		expect(server.requests).toHaveLength(2);
-	});
-
-	test('in a tool run neither', async () => {
-		script = cut;
-		await runWorkflow(
-			[
-				packageNode('Tested', 'superAssistantTool', {
-					parameters: { appCode: 'a', message: 'Hi' },
-					retryOnFail: true,
-				}),
-			],
-			{},
-			'Tested',
-			{ credential: { baseUrl: server.url, apiKey: SECRET } },
-		);
-		expect(server.requests).toHaveLength(1);
-	});
-
-	test('unless Retry If Outcome Is Unknown is on', async () => {
-		const good = script;
-		script = (...args) => {
-			(args[2] === 0 ? cut : good)(...args);
-		};
-		const { status } = await assist({
-			retryOnFail: true,
-			parameters: { options: { retryOutcomeUnknown: true } },
+		const node = packageNode('Tested', 'superAssistant', {
+			parameters: { appCode: 'a', message: 'Hi' },
+			onError: 'continueRegularOutput',
 		});
-		expect(status).toBe('success');
-		expect(server.requests).toHaveLength(2);
+		const again = stubNode('Again', (items) => (rounds++ === 0 ? [items, []] : [[], items]));
+		const wires = { Tested: [['Again']], Again: [['Tested']] };
+		await runWorkflow([node, again], wires, 'Tested', { credential: credential() });
+		expect([rounds, server.requests.length]).toStrictEqual([2, 2]);
 	});
 
-	test('a rejected call is sent again, and the results of the others are kept', async () => {
-		const good = script;
-		let refusals = 1;
-		script = (response, request, index) => {
-			const { messages } = request.body as { messages: [{ content: string }] };
-			if (messages[0].content === 'busy' && refusals-- > 0) {
-				json(response, 429, { error: { message: 'slow down', type: 'rate_limit_error' } });
-				return;
+	test('a retry of the saved execution asks only for what has no reply, and no table knows of it', async () => {
+		answers = { two: [rejectCall] };
+		const first = await begin(['one', 'two', 'three']);
+		expect(first.status).toBe('error');
+		const retried = await first.resume(RETRY);
+		expect(said(retried)).toStrictEqual(['Re: one', 'Re: two', 'Re: three']);
+		expect(sent()).toStrictEqual(['one', 'two', 'two', 'three']);
+		expect(tables.calls).toBe(0);
+	});
+
+	test('an item that is rejected stops none of the others, and the text says what a retry costs', async () => {
+		answers = { two: [moderate, moderate] };
+		const first = await begin(['one', 'two', 'three']);
+		expect(first.error!.message).toBe(FAILURE.moderated);
+		expect(first.error!.description).toContain(ASKS_MISSING);
+		expect(sent()).toStrictEqual(['one', 'two', 'three']);
+		await first.resume(RETRY);
+		expect(sent().slice(3)).toStrictEqual(['two']);
+	});
+
+	test('a retry gets past an item whose outcome is unknown', async () => {
+		answers = { two: [breakOff] };
+		const first = await begin(['one', 'two', 'three']);
+		expect(sent()).toStrictEqual(['one', 'two']);
+		expect(first.error!.description).toContain(ASKS_MISSING);
+		const second = await first.resume(RETRY);
+		expect(second.status).toBe('error');
+		expect(sent()).toStrictEqual(['one', 'two', 'three']);
+	});
+
+	test.each([
+		['the assistant', { appCode: 'other' }],
+		['the message', { message: 'Hi' }],
+		['the session', { session: 'id', sessionId: 's-9' }],
+		['the images', { images: IMAGES }],
+	])('a retry rejects an item that asks with another value of %s', async (_name, change) => {
+		answers = { two: [rejectCall] };
+		const first = await begin(['one', 'two']);
+		const { error } = await first.resume(RETRY, corrected(change));
+		expect(error!.message).toContain(
+			'in the earlier try of the execution, which has paid for it',
+		);
+		expect(sent()).toStrictEqual(['one', 'two']);
+	});
+
+	test('a call with unknown outcome is sent again in a retry by the option only', async () => {
+		answers = { one: [breakOff] };
+		const first = await begin(['one']);
+		const second = await first.resume(RETRY);
+		expect(second.error!.description).toContain(NOT_AGAIN);
+		expect(sent()).toStrictEqual(['one']);
+		const third = await first.resume({ ...RETRY, id: '3' }, corrected({ options: AGAIN }));
+		expect(said(third)).toStrictEqual(['Re: one']);
+		expect(sent()).toStrictEqual(['one', 'one']);
+	});
+
+	test('a call that was stopped is one with unknown outcome, and the error says how to send it again', async () => {
+		let cancel: (() => void) | undefined;
+		const stop: Script = () => {
+			cancel!();
+		};
+		answers = { one: [stop] };
+		const onStart = (given: () => void) => {
+			cancel = given;
+		};
+		const first = await begin(['one'], {}, { onStart });
+		const { error } = await first.resume(RETRY);
+		expect(error!.message).toBe('An earlier try was stopped after it had sent this call');
+		expect(error!.description).toMatch(
+			/without the option Retry If Outcome Is Unknown.*switch on/s,
+		);
+		expect(sent()).toStrictEqual(['one']);
+	});
+
+	test.each([
+		['rejected', rejectCall],
+		['moderated', moderate],
+	])('a retry pays for no reply again whose repair was %s', async (_name, script) => {
+		answers = {
+			'The reply is not valid JSON. Answer with JSON only, without any text around it.': [
+				script,
+			],
+		};
+		const options = { repairAttempts: 1, concurrency: 1, retries: 0 };
+		const first = await begin(['one'], { responseFormat: 'json', options });
+		expect(first.error!.description).toContain(NOT_AGAIN);
+		const { error } = await first.resume(RETRY);
+		expect(error!.message).toBe(first.error!.message);
+		expect(JSON.stringify(error)).toContain('Re: one');
+		expect(sent()).toHaveLength(2);
+	});
+
+	test('after a kill, of which n8n has saved nothing, a retry asks again', async () => {
+		await begin(['one']);
+		await begin(['one'], {}, { execution: RETRY });
+		expect(sent()).toStrictEqual(['one', 'one']);
+	});
+
+	describe('for a reply that is no answer:', () => {
+		const IN_JSON = { responseFormat: 'json' };
+		const good = says({ content: '{"a":1}' });
+
+		test.each<[string, Script, IDataObject, string]>([
+			['nothing', says({ content: '' }), {}, 'neither an answer nor a tool call'],
+			['a refusal', says({ refusal: 'I cannot' }), {}, 'The model refused to answer'],
+			[
+				'a failure',
+				...([says({ content: 'Ha' }, 'error'), {}] as const),
+				'reported an error during the reply',
+			],
+			['no JSON', says({ content: 'Ha' }), IN_JSON, 'The reply is not valid JSON'],
+		])('%s, but in a retry by the option', async (_name, script, parameters, message) => {
+			answers = { one: [script, good] };
+			const first = await begin(['one'], parameters);
+			const second = await first.resume(RETRY);
+			for (const { error } of [first, second]) {
+				expect(error!.message).toContain(message);
+				expect(error!.description).toContain(`${NOT_AGAIN} without the option`);
+				expect(error).toMatchObject({ context: { data: { outcome_unknown: true } } });
+				expect(error).toHaveProperty('context.data.partial.session_id', 's-1');
 			}
-			good(response, request, index);
-		};
-		const { status, outputs, run } = await assist({
-			retryOnFail: true,
-			items: [{ chatInput: 'one' }, { chatInput: 'busy' }, { chatInput: 'three' }],
-			parameters: { options: { concurrency: 1, retries: 0 } },
+			expect(sent()).toHaveLength(1);
+			const third = await first.resume({ ...RETRY, id: '3' }, corrected({ options: AGAIN }));
+			expect(said(third)).toStrictEqual(['{"a":1}']);
+			expect(sent()).toHaveLength(2);
 		});
-		expect(status).toBe('success');
-		expect(outputs[0]).toHaveLength(3);
-		expect(
-			bodies().map(({ messages }) => (messages as [{ content: string }])[0].content),
-		).toStrictEqual(['one', 'busy', 'busy', 'three']);
-		expect(JSON.stringify(run.data.executionData?.contextData)).not.toMatch(/callLog \d+":/);
+
+		test.each([
+			[{}, ['one', 'two']],
+			[{ options: AGAIN }, ['one', 'two', 'one', 'one']],
+		])('with Retry On Fail and On Error: Continue, %j', async (parameters, expected) => {
+			answers = { one: Array.from({ length: 3 }, () => says({ content: '' })) };
+			const more = { retryOnFail: true, onError: 'continueRegularOutput' };
+			const { outputs } = await begin(['one', 'two'], parameters, more);
+			expect(outputs[0]!.map(({ json: { output } }) => output)).toStrictEqual([
+				undefined,
+				'Re: two',
+			]);
+			const partial = { choices: [{ message: { content: '' } }] };
+			expect(outputs[0]![0]!.json).toMatchObject({
+				details: { outcome_unknown: true, partial },
+			});
+			expect(sent()).toStrictEqual(expected);
+		});
+
+		test('a retry reads it by the schema that is there by then', async () => {
+			const schemaFor = (type: string) => {
+				const jsonSchema = JSON.stringify({ properties: { a: { type } } });
+				return { responseFormat: 'schema', defineSchema: 'schema', jsonSchema };
+			};
+			answers = { one: [good], two: [good] };
+			const first = await begin(['one', 'two'], schemaFor('string'));
+			expect(first.error!.message).toContain('The reply');
+			const second = await first.resume(RETRY);
+			expect(second.error!.message).toBe(first.error!.message);
+			const change = corrected(schemaFor('number'));
+			const third = await second.resume({ ...RETRY, id: '3' }, change);
+			expect(third.outputs[0]!.map(({ json: fields }) => fields['json'])).toStrictEqual([
+				{ a: 1 },
+				{ a: 1 },
+			]);
+			expect(sent()).toHaveLength(2);
+		});
 	});
 });
