@@ -194,31 +194,21 @@ test('an invalid option whose error is led back from Answer fails, and asks noth
 });
 
 test.each([
-	[
-		'leads straight to the input',
-		'',
-		'Agent:3 > Agent',
-		'Error leads straight back to the input',
-	],
+	['leads straight to the input', 'Agent', 'Error leads straight back to the input'],
 	[
 		'has become the one of a removed tool',
-		'time > Agent; ',
-		'Agent:3 > time; Agent:4 > ',
+		'time > Agent; Agent:4 > ',
 		'Error leads to time, the branch of a tool',
 	],
-])('fails each item once where the error output %s', async (_name, more, ways, message) => {
-	const { run } = await model.run({
-		ways: `${more}Agent > Answers; Agent:1 > Stops; Agent:2 > weather > Agent; ${ways}`,
-		tools: more === '' ? 'weather' : 'time',
-		questions: ['Hello', 'Rome'],
-		...SEPARATE,
+])('fails each item once where the error output %s', async (_name, way, message) => {
+	const { run, runsOf } = await model.run({
+		ways: `Agent > Answers; Agent:2 > weather > Agent; Agent:3 > ${way}`,
+		...{ questions: ['Hello', 'Rome'], ...SEPARATE },
 	});
-	const [first, ...others] = run.data.resultData.runData['Agent']!;
-	expect(first!.data!['main']![3]!.map(({ json }) => json['error'])).toStrictEqual([
-		message,
-		message,
-	]);
-	expect(others).toHaveLength(1);
+	const errors = run.data.resultData.runData['Agent']![0]!.data!['main']![3]!;
+	expect(errors.map(({ json }) => json['error'])).toStrictEqual([message, message]);
+	// The second one throws, as the errors have led back.
+	expect(runsOf('Agent')).toBe(2);
 	expect(model.requests).toHaveLength(0);
 });
 
@@ -492,59 +482,46 @@ interface Ends extends Drawing {
 }
 
 describe('a branch that ends without an item for a call fails the execution', () => {
-	test.each<[string, Ends]>([
-		['', {}],
-		['Retry On Fail, which does not repeat the request', { retryOnFail: true }],
-		['one call of two, all at once', { questions: ['Rome, Nowhere'], ...ALL }],
-		[
-			'calls of two tools, all at once',
-			{
-				...{ ways: `${BACK}; time > Agent`, tools: 'weather time', ...ALL },
-				questions: ['Nowhere, time:Nowhere', 'Nowhere'],
-				nodes: { weather: findsSome, time: findsSome },
-				error: /^Tools weather, time returned no item for 3 calls\b/,
-				...{ open: 'weather, time', requests: 2 },
+	const ENDS: Readonly<Record<string, Ends>> = {
+		'by default': {},
+		'with Retry On Fail, which does not repeat the request': { retryOnFail: true },
+		'one call of two, all at once': { questions: ['Rome, Nowhere'], ...ALL },
+		'calls of two tools, all at once': {
+			...{ ways: `${BACK}; time > Agent`, tools: 'weather time', ...ALL },
+			questions: ['Nowhere, time:Nowhere', 'Nowhere'],
+			nodes: { weather: findsSome, time: findsSome },
+			error: /^Tools weather, time returned no item for 3 calls\b/,
+			...{ open: 'weather, time', requests: 2 },
+		},
+		'of an agent inside the branch of an agent': {
+			...{ ways: 'ask > Agent; ask:2 > weather > ask', tools: 'ask' },
+			questions: ['ask:Nowhere'],
+			nodes: { ask: agent('weather', '={{ $json.city }}'), weather: findsSome },
+			error: /^Tool (weather|ask) returned no item for 1 call\b/,
+			...{ open: like(/^(ask|weather)/), requests: 2 },
+		},
+		'behind an agent inside the branch, which has answered': {
+			...{ ways: 'ask > Nothing > Agent', tools: 'ask', questions: ['ask:Rome'] },
+			nodes: { ask: agent('', '=calc:{{ $json.city }}'), Nothing: () => [] },
+			toolNodes: { calc: 'ask' },
+			error: /^Tool ask returned no item for 1 call\b/,
+			...{ open: 'ask', requests: 3 },
+		},
+		'where a late item belongs to the first of two calls': {
+			...{ ways: 'weather > Agent, Later; Later > Agent', questions: ['Rome, Nowhere'] },
+			nodes: { weather: findsSome, Later: TOLD },
+		},
+		'all at once, where items have no link': {
+			...{ questions: ['Rome, Athens'], ...ALL },
+			nodes: {
+				weather: (items) => [...items, ...items].slice(1).map(() => ({ json: { n: 1 } })),
 			},
-		],
-		[
-			'of an agent inside the branch of an agent',
-			{
-				...{ ways: 'ask > Agent; ask:2 > weather > ask', tools: 'ask' },
-				questions: ['ask:Nowhere'],
-				nodes: { ask: agent('weather', '={{ $json.city }}'), weather: findsSome },
-				error: /^Tool (weather|ask) returned no item for 1 call\b/,
-				...{ open: like(/^(ask|weather)/), requests: 2 },
-			},
-		],
-		[
-			'behind an agent inside the branch, which has answered',
-			{
-				...{ ways: 'ask > Nothing > Agent', tools: 'ask', questions: ['ask:Rome'] },
-				nodes: { ask: agent('', '=calc:{{ $json.city }}'), Nothing: () => [] },
-				toolNodes: { calc: 'ask' },
-				error: /^Tool ask returned no item for 1 call\b/,
-				...{ open: 'ask', requests: 3 },
-			},
-		],
-		[
-			'where a late item belongs to the first of two calls',
-			{
-				...{ ways: 'weather > Agent, Later; Later > Agent', questions: ['Rome, Nowhere'] },
-				nodes: { weather: findsSome, Later: TOLD },
-			},
-		],
-		[
-			'all at once, where items have no link',
-			{
-				...{ questions: ['Rome, Athens'], ...ALL },
-				nodes: {
-					weather: (items) =>
-						[...items, ...items].slice(1).map(() => ({ json: { n: 1 } })),
-				},
-				error: /^Tool results came back without the link to their tool call \(from weather\).*One at a Time/,
-			},
-		],
-	])('%s', async (_name, { error = NO_ITEM, open = 'weather', requests = 1, ...drawing }) => {
+			error: /^Tool results came back without the link to their tool call \(from weather\).*One at a Time/,
+		},
+	};
+
+	test.each(Object.entries(ENDS))('%s', async (_name, { error = NO_ITEM, ...ends }) => {
+		const { open = 'weather', requests = 1, ...drawing } = ends;
 		const usual = { ways: BACK, questions: ['Nowhere'], nodes: { weather: findsSome } };
 		const seen = await model.run({ ...usual, ...drawing });
 		expect(seen.answers).toStrictEqual([]);
@@ -743,56 +720,50 @@ describe('an outcome that leads back is a question', () => {
 	const fixed = { questions: ['Hello'], tools: '', parameters: FIXED };
 	const errors = 'Agent > Answers; Agent:3 > Again > Agent';
 
-	test.each<[string, Drawing, requests?: number]>([
-		[
-			'through a node that links to nothing',
-			{ ways: through, nodes: { Again: () => [{ json: {}, pairedItem: [] }] } },
-		],
-		[
-			'through a disabled node, in the order v0',
-			{ ways: 'Answers > Off > Agent', nodes: { Off: DISABLED }, ...V0 },
-		],
-		[
-			'through another agent',
-			{ ways: 'Answers > Other > Agent', nodes: { Other: agent('', 'Hello') } },
-			22,
-		],
-		[
-			'with a tool call in each conversation',
-			{
-				...{ ways: `${through}; ${BACK}`, tools: 'weather', questions: ['Rome'] },
-				...{ parameters: { prompt: 'Rome' }, nodes: { Again, weather: finds } },
-			},
-			22,
-		],
-		[
-			'from Stopped',
-			{
-				...{ ways: `Stops > Again > Agent; ${BACK}`, tools: 'weather' },
-				parameters: { prompt: 'Endless', options: { maxRounds: 1 } },
-			},
-		],
-		[
-			'from its error output',
-			{ ways: errors, ...SEPARATE, parameters: { ...FIXED, prompt: 'Fail' } },
-		],
-		[
-			'from its error output, with an empty prompt',
-			{ ways: errors, ...SEPARATE, parameters: { prompt: '={{ "" }}' } },
-			0,
-		],
-		[
-			'as two of each answer',
-			{
-				ways: through,
-				nodes: { Again: (items) => items.flatMap(() => [1, 2].map(() => ({ json: {} }))) },
-			},
-			7,
-		],
-	])('at most ten times in a row: %s', async (_name, drawing, requests = 11) => {
-		const { failure } = await model.run({ ...fixed, nodes: { Again }, ...drawing });
-		expect([failure, model.requests.length]).toStrictEqual([like(BOUND), requests]);
-	});
+	const ENDLESS: Readonly<Record<string, Drawing & { readonly requests?: number }>> = {
+		'through a node that links to nothing': {
+			ways: through,
+			nodes: { Again: () => [{ json: {}, pairedItem: [] }] },
+		},
+		'through a disabled node, in the order v0': {
+			...{ ways: 'Answers > Off > Agent', nodes: { Off: DISABLED } },
+			...V0,
+		},
+		'through another agent': {
+			ways: 'Answers > Other > Agent',
+			nodes: { Other: agent('', 'Hello') },
+			requests: 22,
+		},
+		'with a tool call in each conversation': {
+			...{ ways: `${through}; ${BACK}`, tools: 'weather', questions: ['Rome'] },
+			...{ parameters: { prompt: 'Rome' }, nodes: { Again, weather: finds } },
+			requests: 22,
+		},
+		'from Stopped': {
+			...{ ways: `Stops > Again > Agent; ${BACK}`, tools: 'weather' },
+			parameters: { prompt: 'Endless', options: { maxRounds: 1 } },
+		},
+		'from its error output': {
+			...{ ways: errors, ...SEPARATE, parameters: { ...FIXED, prompt: 'Fail' } },
+		},
+		'from its error output, with an empty prompt': {
+			...{ ways: errors, ...SEPARATE, parameters: { prompt: '={{ "" }}' } },
+			requests: 0,
+		},
+		'as two of each answer': {
+			ways: through,
+			nodes: { Again: (items) => items.flatMap(() => [1, 2].map(() => ({ json: {} }))) },
+			requests: 7,
+		},
+	};
+
+	test.each(Object.entries(ENDLESS))(
+		'at most ten times in a row: %s',
+		async (_name, { requests = 11, ...drawing }) => {
+			const { failure } = await model.run({ ...fixed, nodes: { Again }, ...drawing });
+			expect([failure, model.requests.length]).toStrictEqual([like(BOUND), requests]);
+		},
+	);
 
 	test('then comes out as an error once, with On Error: Continue, and fails when that has led back', async () => {
 		const drawing = { ...fixed, ways: through, nodes: { Again }, ...CONTINUE };
@@ -835,62 +806,50 @@ describe('an outcome that leads back is a question', () => {
 		};
 	}
 
-	test.each<
-		[string, Drawing, at: string, requests: number, isDown?: (request: number) => boolean]
-	>([
-		[
-			'through an IF with an exit after three rounds',
-			{
-				ways: 'Answers > If > Done; If:1 > Again > Agent',
-				nodes: {
-					Again,
-					If: (items) => (model.requests.length === 3 ? [items, []] : [[], items]),
-				},
+	interface Ended extends Drawing {
+		/** The node that one item comes to. */
+		readonly at: string;
+		readonly requests: number;
+	}
+	const ENDED: Readonly<Record<string, Ended>> = {
+		'through an IF with an exit after three rounds': {
+			ways: 'Answers > If > Done; If:1 > Again > Agent',
+			nodes: {
+				Again,
+				If: (items) => (model.requests.length === 3 ? [items, []] : [[], items]),
 			},
-			'Done',
-			3,
-		],
-		[
-			'from its error output, until the service is back',
-			{ ways: errors, nodes: { Again }, ...SEPARATE },
-			'Answers',
-			3,
-			(request) => request < 2,
-		],
-		[
-			'of another agent, which calls this one as its tool',
-			{
-				...{ ways: 'ask > Told > Agent', tools: 'ask' },
-				nodes: { ask: agent('', '={{ $json.city }}'), Told: TOLD },
-				questions: [Array.from({ length: 12 }, (_each, n) => `ask:Hello ${n}`).join(', ')],
-				parameters: { options: { maxCallsPerRound: 12 } },
-			},
-			'Answers',
-			14,
-		],
-		[
-			'through Loop Over Items, behind an AI Agent with a tool',
-			{
-				ways: 'Questions > Loop > Done; Loop:1 > Ai > Agent > Loop',
-				questions: Array.from({ length: 12 }, () => 'Hello'),
-				nodes: {
-					Ai: aiAgent((items) => items),
-					Loop: { ...loop(), work: batches() },
-				},
-				toolNodes: { inner: 'Ai' },
-			},
-			'Done',
-			12,
-		],
-	])('and ends by itself %s', async (_name, drawing, at, requests, isDown = () => false) => {
-		model.failsIf((_question, request) => isDown(request));
-		const seen = await model.run({ ...fixed, ...drawing });
-		expect([seen.failure, seen.at(at).length, model.requests.length]).toStrictEqual([
-			'',
-			1,
-			requests,
-		]);
-	});
+			...{ at: 'Done', requests: 3 },
+		},
+		'from its error output, until the service is back': {
+			...{ ways: errors, nodes: { Again }, ...SEPARATE },
+			...{ at: 'Answers', requests: 3 },
+		},
+		'of another agent, which calls this one as its tool': {
+			...{ ways: 'ask > Told > Agent', tools: 'ask' },
+			nodes: { ask: agent('', '={{ $json.city }}'), Told: TOLD },
+			questions: [Array.from({ length: 12 }, (_each, n) => `ask:Hello ${n}`).join(', ')],
+			parameters: { options: { maxCallsPerRound: 12 } },
+			...{ at: 'Answers', requests: 14 },
+		},
+		'through Loop Over Items, behind an AI Agent with a tool': {
+			ways: 'Questions > Loop > Done; Loop:1 > Ai > Agent > Loop',
+			questions: Array.from({ length: 12 }, () => 'Hello'),
+			nodes: { Ai: aiAgent((items) => items), Loop: { ...loop(), work: batches() } },
+			toolNodes: { inner: 'Ai' },
+			...{ at: 'Done', requests: 12 },
+		},
+	};
+
+	test.each(Object.entries(ENDED))(
+		'and ends by itself %s',
+		async (_name, { at, requests, ...drawing }) => {
+			model.failsIf((_question, request) => drawing.ways === errors && request < 2);
+			const seen = await model.run({ ...fixed, ...drawing });
+			const { length } = seen.at(at);
+			expect([seen.failure, length]).toStrictEqual(['', 1]);
+			expect(model.requests).toHaveLength(requests);
+		},
+	);
 });
 
 const RETRY = { id: '2', token: 't', isRetry: true };

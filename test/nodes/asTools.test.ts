@@ -1,37 +1,46 @@
-import { NodeHelpers, type IDataObject } from 'n8n-workflow';
+import { NodeHelpers, type IDataObject, type INodeProperties } from 'n8n-workflow';
 
 import { dataTables } from '../support/dataTables';
 import { NODE_TYPES, runNode, runWithoutWorkflow, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { json, serverForEach } from '../support/scriptedServer';
 
-const SECRET = 'k-secret';
+const credential = () => ({ baseUrl: server.url, apiKey: 'k-secret' });
 
-let answers: Record<string, (body: IDataObject) => { status?: number; body: object }>;
+const [CHAT, CREATE, POLL] = ['/v1/chat/completions', '/v1/videos/generations', '/v1/videos/tasks'];
+const CREATED = { task_id: 'task-1', status: 'queued', model: 'video-m1', created_at: null };
 
-const reply = (message: object, more: object = {}) => ({
-	body: {
-		choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }],
-		usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
-		model: 'chat-m1',
-		...more,
-	},
-});
+/** By path, what the service answers well. */
+let answers: Record<string, (body: IDataObject) => object>;
 
 const server = serverForEach((response, { path, body }) => {
-	const { status = 200, body: answer } = answers[path]!(body as IDataObject);
-	json(response, status, answer);
+	const answer = answers[path];
+	if (answer === undefined) json(response, 503, { error: { message: 'Down' } });
+	else json(response, 200, answer(body as IDataObject));
 });
 
 beforeEach(() => {
-	answers = {};
+	const message = { role: 'assistant', content: 'Hello', reasoning_content: 'Long thoughts' };
+	answers = {
+		[CHAT]: () => ({
+			choices: [{ index: 0, message, finish_reason: 'stop' }],
+			usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
+			model: 'chat-m1',
+			...{ session_id: 's-1', trace_id: 't-1', suggested_questions: ['More?'] },
+		}),
+		[CREATE]: () => CREATED,
+		[POLL]: ({ task_id }) => ({
+			...{ task_id, status: 'completed', model: 'video-m1', enhanced_prompt: 'A long text' },
+			video_url: `${server.url}/cdn/a.mp4`,
+			thumbnail_url: `${server.url}/cdn/a.jpg`,
+		}),
+	};
 });
 
 /** Runs one of the nodes as an agent's tool, with the model's arguments and default settings. */
 async function call(node: string, args: IDataObject, more: Partial<RunOptions> = {}) {
 	return await runNode(`${node}Tool`, {
-		credential: { baseUrl: server.url, apiKey: SECRET },
-		items: [args],
+		...{ credential: credential(), items: [args] },
 		...more,
 	});
 }
@@ -39,9 +48,6 @@ async function call(node: string, args: IDataObject, more: Partial<RunOptions> =
 const bodies = () => server.requests.map(({ body }) => body as IDataObject);
 
 test('Create Video takes prompt, aspect ratio and duration from the model', async () => {
-	answers['/v1/videos/generations'] = () => ({
-		body: { task_id: 'task-1', status: 'queued', model: 'video-m1', created_at: null },
-	});
 	const args = { prompt: 'A lake', aspect_ratio: '9:16', duration: 7 };
 	const model = { __rl: true, mode: 'list', value: 'video-m7' };
 	const parameters = { model, waitUntilFinished: false };
@@ -64,7 +70,6 @@ test('Create Video takes prompt, aspect ratio and duration from the model', asyn
 });
 
 test('what the model of the agent leaves out is left to the video model', async () => {
-	answers['/v1/videos/generations'] = () => ({ body: { task_id: 'task-1', status: 'queued' } });
 	const parameters = { waitUntilFinished: false };
 	await call('createVideo', { prompt: 'A lake' }, { parameters });
 	expect(bodies()[0]).toMatchObject({ prompt: 'A lake', aspect_ratio: '16:9' });
@@ -72,16 +77,6 @@ test('what the model of the agent leaves out is left to the video model', async 
 });
 
 test('Wait for Video returns the URL to the model, and neither file nor history', async () => {
-	answers['/v1/videos/tasks'] = () => ({
-		body: {
-			task_id: 'task-1',
-			status: 'completed',
-			model: 'video-m1',
-			video_url: `${server.url}/cdn/a.mp4`,
-			thumbnail_url: `${server.url}/cdn/a.jpg`,
-			enhanced_prompt: 'A long text',
-		},
-	});
 	const { outputs } = await call(
 		'waitForVideo',
 		{ task_id: 'task-1' },
@@ -111,8 +106,8 @@ test.each([
 	[undefined, 2],
 ])('Wait for Video with wait %j polls %i times', async (wait, polls) => {
 	const states = ['processing', 'completed'];
-	answers['/v1/videos/tasks'] = ({ task_id }) => ({
-		body: { task_id, status: states[server.requests.length - 1], video_url: 'https://x/y' },
+	answers[POLL] = ({ task_id }) => ({
+		...{ task_id, status: states[server.requests.length - 1], video_url: 'https://x/y' },
 	});
 	const args = { task_id: 'task-1', ...(wait !== undefined && { wait }) };
 	await withFakeTimers(async () => await call('waitForVideo', args));
@@ -120,8 +115,8 @@ test.each([
 });
 
 test('for a failed video the model gets the reason', async () => {
-	answers['/v1/videos/tasks'] = ({ task_id }) => ({
-		body: { task_id, status: 'failed', model: 'video-m1', error_message: 'Too dark' },
+	answers[POLL] = ({ task_id }) => ({
+		...{ task_id, status: 'failed', model: 'video-m1', error_message: 'Too dark' },
 	});
 	const { outputs } = await call('waitForVideo', { task_id: 'task-1' });
 	expect(outputs[0]![0]!.json).toStrictEqual({
@@ -136,11 +131,6 @@ test.each([
 	['chatCompletion', { prompt: 'Hi' }, {}, { output: 'Hello' }],
 	['superAssistant', { message: 'Hi' }, { appCode: 'a' }, { output: 'Hello' }],
 ])('%s gives the model the answer only', async (node, args, parameters, expected) => {
-	answers['/v1/chat/completions'] = () =>
-		reply(
-			{ content: 'Hello', reasoning_content: 'Long thoughts' },
-			{ session_id: 's-1', trace_id: 't-1', suggested_questions: ['More?'] },
-		);
 	const { outputs } = await call(node, args, { parameters: { ...parameters, streaming: 'off' } });
 	expect(bodies()).toMatchObject([{ messages: [{ role: 'user', content: 'Hi' }] }]);
 	expect(outputs[0]![0]!.json).toStrictEqual(expected);
@@ -162,7 +152,7 @@ test.each([
 });
 
 test('the model is told when the outcome of a creation is unknown', async () => {
-	answers['/v1/videos/generations'] = () => ({ status: 503, body: { error: { message: 'x' } } });
+	answers = {};
 	const { error } = await call('createVideo', { prompt: 'A lake' });
 	expect(error!.message).toMatch(/the task may have been created\..*First check whether/s);
 	expect(server.requests).toHaveLength(1);
@@ -176,71 +166,53 @@ describe("n8n's own Agents, which run a node without a workflow and an execution
 		['createVideo', { prompt: 'A lake' }, { waitUntilFinished: false }, { status: 'queued' }],
 		['waitForVideo', { task_id: 'task-1' }, {}, { status: 'completed' }],
 	];
-	const run = async (node: string, args: IDataObject, parameters: IDataObject) => {
-		const credential = { baseUrl: server.url, apiKey: SECRET };
-		return await runWithoutWorkflow(node, { credential, items: [args], parameters });
+	/** Runs a node, with its prompt and other settings; of the MCP trigger with the workflow alone. */
+	const run = async (
+		node: string,
+		items: readonly IDataObject[],
+		parameters: IDataObject,
+		...[more, ofTrigger]: [object?, Parameters<typeof runWithoutWorkflow>[2]?]
+	) => {
+		const options = { credential: credential(), items, parameters, ...more };
+		return await runWithoutWorkflow(node, options, ofTrigger);
 	};
 
 	test.each(NODES)(
 		'%s answers %j with the settings %j',
 		async (node, args, parameters, expected) => {
-			answers['/v1/chat/completions'] = () =>
-				reply({ content: 'Hello' }, { session_id: 's-1' });
-			answers['/v1/videos/generations'] = () => ({
-				body: { task_id: 'task-1', status: 'queued' },
-			});
-			answers['/v1/videos/tasks'] = () => ({
-				body: { task_id: 'task-1', status: 'completed', video_url: `${server.url}/a.mp4` },
-			});
 			for (let time = 1; time <= 2; time += 1) {
-				const [item] = await run(node, args, parameters);
+				const [item] = await run(node, [args], parameters);
 				expect(item!.json).toMatchObject(expected);
 			}
 		},
 	);
 
+	const counting = (maximumVideos: number) => ({
+		...{ waitUntilFinished: false, prompt: '={{ $json.prompt }}' },
+		options: { maximumVideos },
+	});
+
 	test('Create Video goes on with Maximum Videos, as n8n gives it no table', async () => {
-		answers['/v1/videos/generations'] = () => ({ body: { task_id: 't', status: 'queued' } });
 		const executeWorkflow = () => Promise.reject(new Error('EntityNotFoundError'));
-		const options = { maximumVideos: 5 };
-		const [item] = await runWithoutWorkflow('createVideo', {
-			credential: { baseUrl: server.url, apiKey: SECRET },
-			tables: { ...dataTables(), executeWorkflow },
-			items: [{ prompt: 'A lake' }],
-			parameters: { waitUntilFinished: false, prompt: '={{ $json.prompt }}', options },
-		});
-		expect(item!.json).toMatchObject({ task_id: 't' });
+		const tables = { ...dataTables(), executeWorkflow };
+		const [item] = await run('createVideo', [{ prompt: 'A lake' }], counting(5), { tables });
+		expect(item!.json).toMatchObject({ task_id: 'task-1' });
 	});
 
 	test("each call by n8n's MCP trigger is an execution of its own, for Maximum Videos", async () => {
 		let created = 0;
-		answers['/v1/videos/generations'] = () => ({
-			body: { task_id: `task-${++created}`, status: 'queued' },
-		});
+		answers[CREATE] = () => ({ task_id: `task-${++created}`, status: 'queued' });
 		const tables = dataTables();
-		const create = async (...items: readonly IDataObject[]) =>
-			await runWithoutWorkflow(
-				'createVideo',
-				{
-					credential: { baseUrl: server.url, apiKey: SECRET },
-					tables,
-					items,
-					parameters: {
-						waitUntilFinished: false,
-						prompt: '={{ $json.prompt }}',
-						options: { maximumVideos: 2 },
-					},
-				},
-				{ id: 'served' },
-			);
+		const create = async (...prompts: readonly string[]) => {
+			const items = prompts.map((prompt) => ({ prompt }));
+			return await run('createVideo', items, counting(2), { tables }, { id: 'served' });
+		};
 		for (const prompt of ['a', 'b', 'c']) {
-			const [item] = await create({ prompt });
+			const [item] = await create(prompt);
 			expect(item!.json).toMatchObject({ task_id: `task-${created}` });
 		}
 		expect(tables.rows.map(({ status }) => status)).toStrictEqual(['open', 'open', 'open']);
-		await expect(create({ prompt: 'd' }, { prompt: 'e' }, { prompt: 'f' })).rejects.toThrow(
-			'Maximum Videos is 2',
-		);
+		await expect(create('d', 'e', 'f')).rejects.toThrow('Maximum Videos is 2');
 	});
 
 	test.each([
@@ -249,14 +221,8 @@ describe("n8n's own Agents, which run a node without a workflow and an execution
 		['createVideo', 'file', { prompt: 'A lake' }, 'References'],
 	])('%s says of a file for its tool that there is none', async (node, list, values, label) => {
 		const files = { [list]: [{ source: 'binary', binaryProperty: 'data' }] };
-		const called = runWithoutWorkflow(
-			node,
-			{
-				credential: { baseUrl: server.url, apiKey: SECRET },
-				parameters: { ...values, [label.toLowerCase()]: files },
-			},
-			{ id: 'served' },
-		);
+		const parameters = { ...values, [label.toLowerCase()]: files };
+		const called = run(node, [{}], parameters, {}, { id: 'served' });
 		await expect(called).rejects.toThrow(
 			`${label}: entry 1 has the name data, but the item has no such binary field. It has no binary data.`,
 		);
@@ -265,13 +231,10 @@ describe("n8n's own Agents, which run a node without a workflow and an execution
 	test.each(NODES.slice(0, 4))(
 		'%s sends once what is paid: %j',
 		async (node, args, parameters) => {
-			const down = () => ({ status: 503, body: { error: { message: 'Down' } } });
-			answers = { '/v1/chat/completions': down, '/v1/videos/generations': down };
-			await expect(run(node, args, parameters)).rejects.toMatchObject({
-				message: expect.stringContaining(
-					'The service is temporarily unavailable',
-				) as string,
-			});
+			answers = {};
+			await expect(run(node, [args], parameters)).rejects.toThrow(
+				'The service is temporarily unavailable',
+			);
 			expect(server.requests).toHaveLength(1);
 		},
 	);
@@ -294,25 +257,17 @@ test.each(Object.entries(NODE_TYPES))(
 	(_name, { description }) => {
 		for (const name of [description.name, `${description.name}Tool`]) {
 			const type = { ...description, name };
-			const values = NodeHelpers.getNodeParameters(
-				type.properties,
-				{},
-				true,
-				false,
-				null,
-				type,
-			)!;
-			const shown = type.properties
-				.filter((property) => NodeHelpers.displayParameter(values, property, null, type))
-				.map((property) => property.name);
-			expect(shown).toStrictEqual([...new Set(shown)]);
-			const filled = type.properties.filter((property) =>
-				String(property.default).includes('$fromAI'),
+			const { properties } = type;
+			const values = NodeHelpers.getNodeParameters(properties, {}, true, false, null, type)!;
+			const namesOf = (isMeant: (property: INodeProperties) => boolean) =>
+				properties.filter(isMeant).map((property) => property.name);
+			const shown = namesOf((property) =>
+				NodeHelpers.displayParameter(values, property, null, type),
 			);
+			expect(shown).toStrictEqual([...new Set(shown)]);
+			const filled = namesOf((property) => String(property.default).includes('$fromAI'));
 			if (name !== description.name && description.usableAsTool === true)
-				expect(shown).toStrictEqual(
-					expect.arrayContaining(filled.map((each) => each.name)),
-				);
+				expect(shown).toStrictEqual(expect.arrayContaining(filled));
 		}
 	},
 );

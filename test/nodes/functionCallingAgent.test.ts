@@ -11,14 +11,6 @@ import { packageNode } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
 import { sampleFile } from '../support/sampleFiles';
 
-// Only a complete n8n has its SDK for AI nodes.
-jest.mock('../../nodes/shared/chat/aiNodeSdk', () => ({
-	...jest.requireActual<object>('../../nodes/shared/chat/aiNodeSdk'),
-	loadAiNodeSdk: () => ({
-		getParametersJsonSchema: ({ inputSchema }: { inputSchema: unknown }) => inputSchema,
-	}),
-}));
-
 beforeAll(addTriggers);
 const model = modelForDrawings();
 

@@ -503,17 +503,6 @@ describe('anywhere behind a Chat Trigger', () => {
 		const { run } = await inChat(completion, 'Hi', null, theirs);
 		expect(run.data.resultData.error?.message).toContain('but no chat has sent a usable sessionId');
 	});
-
-	test('without a Chat Trigger Super Assistant has a new session in each call', async () => {
-		for (const chatInput of ['one', 'two'])
-			await runNode('superAssistant', {
-				credential: credential(),
-				items: [{ chatInput }],
-				tables,
-				parameters: { appCode: 'demo-assistant' },
-			});
-		expect(sessions()).toStrictEqual([undefined, undefined]);
-	});
 });
 
 const NO_CHAT = /^Memory is This Chat, but no chat has sent a usable sessionId/;

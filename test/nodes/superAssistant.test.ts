@@ -235,6 +235,7 @@ describe('sessions', () => {
 		tables.rows.map((row) => [row['app_code'], row['session_key'], row['session_id']]);
 
 	test.each([
+		['of a chat, without one: none is sent', {}, undefined],
 		['new: none is sent', { session: 'new' }, undefined],
 		['by ID: that one is sent', byId, 's-mine'],
 	])('%s, and none is remembered', async (_name, parameters, id) => {
