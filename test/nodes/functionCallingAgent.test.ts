@@ -460,6 +460,11 @@ describe('replies of any shape', () => {
 		}
 	});
 
+	test('an answer in parts is their text', async () => {
+		model.replies(answers([{ type: 'text', text: 'Mild ' }, 'and dry.']));
+		expect((await run()).answers).toStrictEqual(['Mild and dry.']);
+	});
+
 	const MILD = { content: 'Mild.', tool_results: [{ tool_call_id: 'a', content: 'Mild' }] };
 
 	test('calls that the service has run are reported, not run', async () => {

@@ -291,13 +291,6 @@ describe('Chat Completion', () => {
 		]);
 	});
 
-	test('is forgotten when its row is removed', async () => {
-		await chat('one');
-		tables.drop(MEMORY_TABLE.name);
-		await chat('two');
-		expect(sent()[1]).toStrictEqual([user('two')]);
-	});
-
 	test('keeps no more than the limits', async () => {
 		const parameters = { options: { memoryMessages: 4 } };
 		const texts = ['1', '2', '3', '4', '5', '6', '7'];
@@ -350,12 +343,6 @@ describe('Chat Completion', () => {
 			says('{"a":1}'),
 			{ role: 'user', content: expect.stringMatching(/^two\n/) as string },
 		]);
-	});
-
-	test('a failed call is not remembered', async () => {
-		model = () => undefined;
-		await chat('one', { parameters: NO_RETRIES });
-		expect(tables.rows).toHaveLength(0);
 	});
 
 	test('a memory that cannot be read is an error before anything is paid', async () => {

@@ -599,7 +599,8 @@ describe('a paid call is not sent again', () => {
 		])('with Retry On Fail and On Error: Continue, %j', async (parameters, expected) => {
 			answers = { one: Array.from({ length: 3 }, () => says({ content: '' })) };
 			const more = { retryOnFail: true, onError: 'continueRegularOutput' };
-			const { outputs } = await begin(['one', 'two'], parameters, more);
+			const simple = { output: 'simple', ...parameters };
+			const { outputs } = await begin(['one', 'two'], simple, more);
 			expect(outputs[0]!.map(({ json: { output } }) => output)).toStrictEqual([
 				undefined,
 				'Re: two',
