@@ -83,10 +83,6 @@ const REJECTED: Readonly<Record<string, Drawing & { readonly error: RegExp }>> =
 		...SEPARATE,
 		error: /^Tool weather has no branch/,
 	},
-	'rows from outside': {
-		ways: `${OUTSIDE}; Reference > Both#1; weather > Both > Agent`,
-		error: ONCE,
-	},
 	'rows from outside through a disabled node, at the first input': {
 		ways: `${OUTSIDE}; Reference > Skipped > Both; weather > Both#1 > Agent`,
 		nodes: { Skipped: DISABLED },
@@ -139,10 +135,6 @@ const REJECTED: Readonly<Record<string, Drawing & { readonly error: RegExp }>> =
 	'two agents that share an IF, each with one side of it': {
 		ways: `${TWO_AGENTS}; Other:2 > time > weather > Agent; weather:1 > Other`,
 		nodes: { Other: { agent: 'time', parameters: { outputMode: 'single' } } },
-		error: SHARED,
-	},
-	'two agents that share a branch, with one way back': {
-		...{ ways: `${TWO_AGENTS}; Other:2 > weather > Agent`, nodes: { Other: agent('weather') } },
 		error: SHARED,
 	},
 	'two agents, one after another, that share one branch': {
