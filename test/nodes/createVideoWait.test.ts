@@ -1,9 +1,23 @@
-import type { ServerResponse } from 'node:http';
-
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 
-import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
-import { dataTables, type DataTables } from '../support/dataTables';
+import {
+	another,
+	breakOff,
+	CREATE,
+	DATE,
+	FILE,
+	idsOf,
+	parametersOf,
+	POLL,
+	reject,
+	reply,
+	RETRY,
+	retryAs,
+	videoService,
+	type Answer,
+	type More,
+} from '../support/createdVideos';
+import { dataTables } from '../support/dataTables';
 import {
 	allItems,
 	packageNode,
@@ -11,116 +25,38 @@ import {
 	runWorkflow,
 	stubNode,
 	type EnvironmentOptions,
-	type RunOptions,
-	type RunResult,
 	type Wires,
 } from '../support/engine';
-import { withFakeTimers } from '../support/fakeTimers';
-import { sampleFile } from '../support/sampleFiles';
-import { json, serverForEach } from '../support/scriptedServer';
 import { FAILURE } from '../support/failureTexts';
+import { withFakeTimers } from '../support/fakeTimers';
 
-const CREATE = '/v1/videos/generations';
-const POLL = '/v1/videos/tasks';
-const FILE = '/cdn/';
-const DATE = expect.stringMatching(/^\d{4}-.*Z$/) as string;
+const service = videoService();
+const { requested, server, urlOf } = service;
 
-let tables: DataTables;
-/** What the service answers first, by the path and the prompt or task; then it creates, completes and sends the file. */
-let answers: Record<string, ((response: ServerResponse) => void)[]>;
-/** Called for each request that arrives, before it is answered. */
-let onRequest: (path: string, name: string) => void;
-/** Whether each video fails that is polled. */
-let failsAll: boolean;
-
-const nameOf = (path: string, body: unknown) => {
-	const { prompt, task_id } = (body ?? {}) as { prompt?: string; task_id?: string };
-	return prompt ?? task_id ?? path.slice(FILE.length);
-};
-
-const server = serverForEach((response, { path, body }) => {
-	const name = nameOf(path, body);
-	onRequest(path, name);
-	const answer = answers[`${path.startsWith(FILE) ? FILE : path} ${name}`]?.shift();
-	if (answer !== undefined) answer(response);
-	else if (path === CREATE) sendJson({ ...created(name), created_at: 1 })(response);
-	else if (path === POLL) sendJson(failsAll ? MODERATED : completed(name))(response);
-	else {
-		response.writeHead(200, { 'content-type': 'video/mp4' });
-		response.end(sampleFile('video/mp4'));
-	}
-});
-
-beforeEach(() => {
-	tables = dataTables();
-	answers = {};
-	onRequest = () => undefined;
-	failsAll = false;
-});
-
-const sendJson =
-	(body: object, status = 200) =>
-	(response: ServerResponse) => {
-		json(response, status, body);
-	};
-const created = (prompt: string) => ({
-	task_id: `task-${prompt}`,
-	status: 'queued',
-	model: 'video-m1',
-});
-const urlOf = (taskId: string) => `${server.url}${FILE}${taskId}`;
-const completed = (taskId: string) => ({
-	task_id: taskId,
-	status: 'completed',
-	model: 'video-m1',
-	video_url: urlOf(taskId),
-});
+const WAITS = { waitUntilFinished: true };
 const MODERATED = { status: 'failed', error_message: 'moderation' };
-const KEY_REJECTED = sendJson({ error: { message: 'bad key' } }, 401);
-const NO_CREDIT = sendJson({ error: { message: 'no credit' } }, 406);
-
-const parametersOf = (options: IDataObject = {}): IDataObject => ({
-	model: { __rl: true, mode: 'id', value: 'video-m1' },
-	prompt: '={{ $json.prompt }}',
-	waitUntilFinished: true,
-	options: { retries: 0, ...options },
-});
+const PROCESSING = reply({ status: 'processing' });
+const GONE = reject(410);
+const KEY_REJECTED = reject(401);
+const ON_ERROR = ['continueRegularOutput', 'continueErrorOutput'] as const;
 
 /** Creates videos of these prompts, and waits for them. */
-async function run(
+const create = async (
 	prompts: readonly string[],
-	{ parameters, ...more }: Partial<RunOptions> = {},
-	type = 'createVideo',
-): Promise<RunResult> {
-	return await runNode(type, {
-		credential: { baseUrl: server.url, apiKey: 'k-secret' },
-		tables,
-		execution: { id: '11', token: 'token-1' },
-		items: prompts.map((prompt) => ({ prompt })),
-		parameters: { ...parametersOf(), ...parameters },
-		...more,
-	});
-}
-const retry = { execution: { id: '12', token: 'token-1', isRetry: true } };
+	options: IDataObject = {},
+	{ parameters, ...more }: More = {},
+) => await service.create(prompts, options, { parameters: { ...WAITS, ...parameters }, ...more });
 
-const requested = (path: string) =>
-	server.requests
-		.filter((request) => request.path.startsWith(path))
-		.map((request) => nameOf(request.path, request.body));
-const idsOf = (items: readonly INodeExecutionData[] = []) =>
-	items.map(({ json: fields }) => fields['task_id']);
 const filesOf = (items: readonly INodeExecutionData[] = []) =>
 	items.map(({ binary }) => binary?.['data']?.fileName);
-const errorsOf = (items: readonly INodeExecutionData[] = []) =>
-	items.map(({ json: { error, message } }) => `${String(error)}: ${String(message)}`);
+const tasksOf = (...prompts: readonly string[]) => prompts.map((prompt) => `task-${prompt}`);
+const pass = (items: INodeExecutionData[]) => items;
 
 test('the file comes out of the node that creates the video, with the fields of both', async () => {
-	const { outputs, hints } = await run(['a'], {
-		parameters: parametersOf({ pricePerSecond: 0.1 }),
-	});
+	const { outputs, hints } = await create(['a'], { pricePerSecond: 0.1 });
 	const [item] = outputs[0]!;
 	const waited = await runNode('waitForVideo', {
-		credential: { baseUrl: server.url, apiKey: 'k-secret' },
+		credential: service.environment().credential,
 		items: [{ task_id: 'task-a' }],
 	});
 	// First the fields of Wait for Video, then what only the creation tells.
@@ -139,43 +75,31 @@ test('the file comes out of the node that creates the video, with the fields of 
 	expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4']);
 	expect(item!.pairedItem).toStrictEqual({ item: 0 });
 	expect(hints.at(-1)).toMatch(/^1 finished, after \d s$/);
-	expect(tables.rows).toMatchObject([
+	expect(service.tables.rows).toMatchObject([
 		{ task_id: 'task-a', status: 'done', file_name: 'task-a.mp4', finished_at: DATE },
 	]);
 });
 
-test('without Wait Until Finished the task comes out at once', async () => {
-	const { outputs } = await run(['a'], { parameters: { waitUntilFinished: false } });
-	expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'task-a', status: 'queued' });
-	expect(server.requests.map(({ path }) => path)).toStrictEqual([CREATE]);
-});
-
 test('the fields and options of the file are those of Wait for Video', async () => {
-	const onlyUrl = await run(['a'], { parameters: { download: false } });
+	const onlyUrl = await create(['a'], {}, { parameters: { download: false } });
 	expect(onlyUrl.outputs[0]![0]!.binary).toBeUndefined();
-	const { outputs } = await run(['b'], {
-		parameters: {
-			...parametersOf({ fileName: '=Film of {{ $json.prompt }}', maximumFileSize: 1 }),
-			binaryProperty: 'film',
-		},
-	});
+	const options = { fileName: '=Film of {{ $json.prompt }}', maximumFileSize: 1 };
+	const { outputs } = await create(['b'], options, { parameters: { binaryProperty: 'film' } });
 	expect(outputs[0]![0]!.binary).toMatchObject({ film: { fileName: 'Film of b.mp4' } });
 });
 
 describe('several videos', () => {
-	const prompts = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+	const PROMPTS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 
 	test('all are created, then all are polled together', async () => {
 		const order: string[] = [];
-		onRequest = (path) => {
+		service.onRequest = (_name, path) => {
 			if (order.at(-1) !== path && !path.startsWith(FILE)) order.push(path);
 		};
-		prompts.forEach((prompt) => {
-			answers[`${POLL} task-${prompt}`] = [sendJson({ status: 'processing' })];
-		});
+		service.answers = Object.fromEntries(tasksOf(...PROMPTS).map((id) => [id, [PROCESSING]]));
 		const seconds = await withFakeTimers(async ({ passedMs }) => {
-			const { outputs } = await run(prompts);
-			expect(idsOf(outputs[0])).toStrictEqual(prompts.map((prompt) => `task-${prompt}`));
+			const { outputs } = await create(PROMPTS);
+			expect(idsOf(outputs[0])).toStrictEqual(tasksOf(...PROMPTS));
 			expect(filesOf(outputs[0])).not.toContain(undefined);
 			return passedMs() / 1000;
 		});
@@ -185,29 +109,23 @@ describe('several videos', () => {
 	});
 
 	test('Concurrency may be higher than Wait for Video polls', async () => {
-		const { outputs } = await run(prompts, { parameters: parametersOf({ concurrency: 100 }) });
+		const { outputs } = await create(PROMPTS, { concurrency: 100 });
 		expect(filesOf(outputs[0])).not.toContain(undefined);
 	});
 
-	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
+	test.each(ON_ERROR)(
 		'%s: those that fail in any step do not lose the others',
 		async (onError) => {
-			answers = {
-				[`${CREATE} b`]: [NO_CREDIT],
-				[`${POLL} task-c`]: [sendJson(MODERATED)],
-				[`${FILE} task-d`]: [
-					(response) => {
-						response.writeHead(410).end();
-					},
-				],
-			};
-			const { outputs } = await run(['a', 'b', 'c', 'd', 'e', ' '], { onError });
+			service.answers = { b: reject(406), 'task-c': reply(MODERATED), '/cdn/task-d': GONE };
+			const { outputs } = await create(['a', 'b', 'c', 'd', 'e', ' '], {}, { onError });
 			const isApart = onError === 'continueErrorOutput';
 			const good = outputs[0]!.filter(({ json: { error } }) => error === undefined);
 			const bad = isApart ? outputs[1]! : outputs[0]!.filter((item) => !good.includes(item));
-			expect(idsOf(good)).toStrictEqual(['task-a', 'task-e']);
+			expect(idsOf(good)).toStrictEqual(tasksOf('a', 'e'));
 			expect(filesOf(good)).toStrictEqual(['task-a.mp4', 'task-e.mp4']);
-			expect(errorsOf(bad)).toStrictEqual([
+			expect(
+				bad.map(({ json: { error, message } }) => `${String(error)}: ${String(message)}`),
+			).toStrictEqual([
 				expect.stringMatching(new RegExp(`^${FAILURE.noCredit}`)),
 				expect.stringMatching(
 					/^The video failed: Create what failed again .*moderation\. task_id: task-c/,
@@ -223,9 +141,8 @@ describe('several videos', () => {
 				{ task_id: 'task-d', video_url: urlOf('task-d') },
 				{},
 			]);
-			const polled = ['task-a', 'task-c', 'task-d', 'task-d', 'task-e'];
 			// Once more for another URL.
-			expect(requested(POLL).sort()).toStrictEqual(polled);
+			expect(requested(POLL).sort()).toStrictEqual(tasksOf('a', 'c', 'd', 'd', 'e'));
 			expect([...good, ...bad].map(({ pairedItem }) => pairedItem)).toStrictEqual(
 				[0, 4, 1, 2, 3, 5].map((item) => ({ item })),
 			);
@@ -233,8 +150,8 @@ describe('several videos', () => {
 	);
 
 	test('the node stops: the error names every task, and what to do', async () => {
-		answers[`${POLL} task-b`] = [sendJson(MODERATED)];
-		const { error, status } = await run(['a', 'b', 'c']);
+		service.answers = { 'task-b': reply(MODERATED) };
+		const { error, status } = await create(['a', 'b', 'c']);
 		expect(status).toBe('error');
 		expect(error!.message).toBe(
 			'1 of 3 videos failed: task-b (moderation). 2 have gone on: task-a, task-c. Retry does not change what failed at the service, and costs nothing',
@@ -246,40 +163,15 @@ describe('several videos', () => {
 	});
 
 	test('two items with one key are one video, and both have its file', async () => {
-		const parameters = parametersOf({
-			idempotencyKey: '={{ "order 1" }}',
-			useExistingVideo: true,
-		});
-		const { outputs } = await run(['a', 'b'], { parameters });
+		const options = { idempotencyKey: '={{ "order 1" }}', useExistingVideo: true };
+		const { outputs } = await create(['a', 'b'], options);
 		expect(requested(CREATE)).toStrictEqual(['a']);
 		expect(requested(POLL)).toStrictEqual(['task-a']);
 		expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4', 'task-a.mp4']);
 	});
 
-	describe('an item that a limit leaves out', () => {
-		const parameters = parametersOf({ maximumVideos: 2, takeWhatFits: true });
-
-		test('comes out as it is, beside the videos', async () => {
-			const { outputs, status } = await run(['a', 'b', 'c'], { parameters });
-			expect(status).toBe('success');
-			expect(idsOf(outputs[0])).toStrictEqual(['task-a', 'task-b', '']);
-			expect(outputs[0]![2]!.json).toMatchObject({ reason: 'limit' });
-			expect(requested(CREATE)).toStrictEqual(['a', 'b']);
-		});
-
-		test('counts for no video that nothing waits for', async () => {
-			const { run: executed } = await run(['a', 'b', 'c'], {
-				parameters: { ...parameters, waitUntilFinished: false },
-			});
-			const { hints = [] } = executed.data.resultData.runData['Tested']!.at(-1)!;
-			expect(hints.map(({ message }) => message).join()).toContain('2 videos are generating');
-		});
-	});
-
 	test('a dry run among them stays what it is', async () => {
-		const { outputs } = await run(['a', 'b'], {
-			parameters: parametersOf({ dryRun: '={{ $itemIndex === 0 }}' }),
-		});
+		const { outputs } = await create(['a', 'b'], { dryRun: '={{ $itemIndex === 0 }}' });
 		expect(outputs[0]![0]!.json).toMatchObject({ task_id: '', reason: 'dry_run' });
 		expect(idsOf(outputs[0])).toStrictEqual(['', 'task-b']);
 		expect(filesOf(outputs[0])).toStrictEqual([undefined, 'task-b.mp4']);
@@ -288,98 +180,92 @@ describe('several videos', () => {
 });
 
 describe('a video that nothing in the workflow waits for', () => {
+	const UNATTENDED = { parameters: { waitUntilFinished: false } };
 	const WAIT = packageNode('Wait', 'waitForVideo', {
 		parameters: { taskId: '={{ $json.task_id }}' },
 	});
-	const next = stubNode('Next', (items) => items);
+	const NEXT = stubNode('Next', pass);
 	const FOLLOWED: Wires = { Create: [['Wait']] };
-	const STEP = { stepOf: 'Create' };
 	const BEHIND: Wires = { Create: [['Next']], Next: [['Wait']] };
+	const STEP = { stepOf: 'Create' };
+	const saidIn = (hints: readonly string[]) => hints.filter((hint) => hint.includes('nothing'));
 
 	test.each<[string, INode, Wires, boolean, Partial<EnvironmentOptions>]>([
-		['nothing follows', next, {}, true, {}],
-		['another node follows', next, { Create: [['Next']] }, true, {}],
+		['nothing follows', NEXT, {}, true, {}],
+		['another node follows', NEXT, { Create: [['Next']] }, true, {}],
 		['Wait for Video is not connected to it', WAIT, {}, true, {}],
 		['Wait for Video is deactivated', { ...WAIT, disabled: true }, FOLLOWED, true, {}],
 		['Wait for Video follows', WAIT, FOLLOWED, false, {}],
 		['Wait for Video follows further on', WAIT, BEHIND, false, {}],
-		['only this step is executed', next, {}, true, STEP],
+		['only this step is executed', NEXT, {}, true, STEP],
 		// The step runs without what follows: that may wait.
-		['only this step, and a node follows', next, { Create: [['Next']] }, false, STEP],
+		['only this step, and a node follows', NEXT, { Create: [['Next']] }, false, STEP],
 	])('is a hint where %s', async (_where, node, wires, expected, more) => {
-		const parameters = { ...parametersOf(), waitUntilFinished: false };
-		const create = packageNode('Create', 'createVideo', { parameters });
-		const { hints } = await runWorkflow([create, node, next], wires, 'Create', {
-			credential: { baseUrl: server.url, apiKey: 'k-secret' },
+		const creating = packageNode('Create', 'createVideo', { parameters: parametersOf({}) });
+		const { hints } = await runWorkflow([creating, node, NEXT], wires, 'Create', {
+			...service.environment(),
 			items: [{ prompt: 'a' }],
 			...more,
 		});
 		const said =
 			'1 video is generating, and nothing in this workflow waits. Connect Wait for Video, or switch on Wait Until Finished';
-		expect(hints.filter((hint) => hint.includes('nothing'))).toStrictEqual(
-			expected ? [said] : [],
-		);
+		expect(saidIn(hints)).toStrictEqual(expected ? [said] : []);
+	});
+
+	test('is none that a limit has left out', async () => {
+		const options = { maximumVideos: 2, takeWhatFits: true };
+		const { hints } = await create(['a', 'b', 'c'], options, UNATTENDED);
+		expect(saidIn(hints)).toStrictEqual([expect.stringMatching(/^2 videos are generating/)]);
+	});
+
+	test.each(['completed', 'failed'])('is none of an earlier try that is %s', async (status) => {
+		service.answers = { b: [KEY_REJECTED] };
+		await create(['a', 'b'], {}, UNATTENDED);
+		service.tables.edit(() => true, { status, finished_at: new Date().toISOString() });
+		const { hints, outputs } = await create(['a', 'b'], {}, { ...UNATTENDED, ...RETRY });
+		expect(outputs[0]).toMatchObject([{ json: { status } }, { json: { task_id: 'task-b' } }]);
+		expect(saidIn(hints)).toStrictEqual([expect.stringMatching(/^1 video is generating/)]);
+	});
+
+	test('is none of a dry run, for which nothing waits, either', async () => {
+		const { outputs, hints } = await create(['a'], { dryRun: true });
+		expect(outputs[0]![0]!.json).toMatchObject({ task_id: '', reason: 'dry_run' });
+		expect(server.requests).toHaveLength(0);
+		expect(hints.filter((hint) => /finished|nothing/.test(hint))).toStrictEqual([]);
 	});
 });
 
-test.each(['completed', 'failed'])(
-	'a video of an earlier try that is %s is none that nothing waits for',
-	async (status) => {
-		answers = { [`${CREATE} b`]: [KEY_REJECTED] };
-		const parameters = { waitUntilFinished: false };
-		await run(['a', 'b'], { parameters });
-		tables.edit(() => true, { status, finished_at: new Date().toISOString() });
-		const { hints, outputs } = await run(['a', 'b'], { parameters, ...retry });
-		expect(outputs[0]).toMatchObject([{ json: { status } }, { json: { task_id: 'task-b' } }]);
-		expect(hints.filter((hint) => hint.includes('nothing'))).toStrictEqual([
-			expect.stringMatching(/^1 video is generating/),
-		]);
-	},
-);
-
-test('a dry run of all items waits for nothing', async () => {
-	const { outputs, hints } = await run(['a'], { parameters: parametersOf({ dryRun: true }) });
-	expect(outputs[0]![0]!.json).toMatchObject({ task_id: '', reason: 'dry_run' });
-	expect(server.requests).toHaveLength(0);
-	expect(hints.filter((hint) => /finished|nothing/.test(hint))).toStrictEqual([]);
-});
-
-test.each([
+test.each<[IDataObject, string]>([
+	// Neither on nor off.
+	[{ download: '={{ ["FALSE", "no"][$itemIndex] }}' }, 'Download Video is no'],
+	// A field that an item would not have.
 	[
-		'a Download Video that is neither on nor off',
-		{ download: '={{ ["FALSE", "no"][$itemIndex] }}' },
-		'Download Video is no',
-	],
-	[
-		'a binary field that an item would not have',
 		{ binaryProperty: '={{ ["data", " __proto__"][$itemIndex] }}' },
 		'Put Output File in Field is __proto__',
 	],
-])('%s is found before anything is paid', async (_name, parameters, message) => {
-	const { error } = await run(['a', 'b'], { parameters });
-	expect(error!.message).toBe(message);
-	expect(server.requests).toHaveLength(0);
-});
-
-test.each([
-	[{ maximumWait: 99 }, 'Maximum Wait'],
-	[{ thumbnailProperty: '__proto__' }, 'Put Thumbnail in Field is __proto__'],
+	[{ options: { thumbnailProperty: '__proto__' } }, 'Put Thumbnail in Field is __proto__'],
 	[
-		{ downloadThumbnail: true, thumbnailProperty: 'data' },
+		{ options: { downloadThumbnail: true, thumbnailProperty: 'data' } },
 		'Put Thumbnail in Field is also the field of the video',
 	],
-	[{ maximumFileSize: '={{ $itemIndex - 1 }}' }, 'Maximum File Size'],
-	[{ fileName: '={{ $("Nowhere").first().json.name }}' }, "Referenced node doesn't exist"],
-])('%j: a bad option of the wait is found before anything is paid', async (options, label) => {
-	const { error } = await run(['a', 'b'], { parameters: parametersOf(options) });
-	expect(error!.message).toContain(label);
+	[
+		{ options: { fileName: '={{ $("Nowhere").first().json.name }}' } },
+		"Referenced node doesn't exist",
+	],
+])('%j is found before anything is paid', async (parameters, message) => {
+	const { options, ...more } = parameters;
+	const { error } = await create(
+		['a', 'b'],
+		{ ...(options as IDataObject) },
+		{ parameters: more },
+	);
+	expect(error!.message).toContain(message);
 	expect(server.requests).toHaveLength(0);
 });
 
 test('Always Output Data sends no empty item where the run of what is left is put off', async () => {
-	answers = { [`${POLL} task-b`]: [sendJson({ task_id: 'task-b', ...MODERATED })] };
-	const pass = (items: INodeExecutionData[]) => items;
-	const parameters = parametersOf();
+	service.answers = { 'task-b': [reply({ task_id: 'task-b', ...MODERATED })] };
+	const parameters = parametersOf({}, WAITS);
 	const nodes = [
 		stubNode('Start', pass),
 		{ ...packageNode('Create', 'createVideo', { parameters }), alwaysOutputData: true },
@@ -393,37 +279,27 @@ test('Always Output Data sends no empty item where the run of what is left is pu
 		Create: [['Next']],
 	};
 	const result = await runWorkflow(nodes, wires, 'Start', {
-		credential: { baseUrl: server.url, apiKey: 'k-secret' },
+		...service.environment(),
 		items: [{ prompt: 'a' }, { prompt: 'b' }],
-		tables,
 	});
 	expect(result.status).toBe('error');
-	expect(
-		allItems(result, 'Next')
-			.flat()
-			.map(({ json: { task_id } }) => task_id),
-	).toStrictEqual(['task-a']);
+	expect(idsOf(allItems(result, 'Next').flat())).toStrictEqual(['task-a']);
 	expect(allItems(result, 'Merge').flat()).toHaveLength(2);
 });
 
 test('a Maximum Wait that is wrong in one item fails this one only', async () => {
-	const { outputs } = await run(['a', 'b'], {
-		parameters: parametersOf({ maximumWait: '={{ $itemIndex * 5 }}' }),
-		onError: 'continueErrorOutput',
-	});
+	const onError = 'continueErrorOutput';
+	const options = { maximumWait: '={{ $itemIndex * 5 }}' };
+	const { outputs } = await create(['a', 'b'], options, { onError });
 	expect(filesOf(outputs[0])).toStrictEqual(['task-b.mp4']);
-	expect(errorsOf(outputs[1])).toStrictEqual([expect.stringMatching(/^Maximum Wait is 0/)]);
+	expect(outputs[1]!.map(({ json: { error } }) => error)).toStrictEqual(['Maximum Wait is 0']);
 });
 
 test('a video over the time fails with its task_id, and the remedy', async () => {
+	service.answers = { 'task-a': PROCESSING };
 	await withFakeTimers(async ({ passedMs }) => {
-		answers[`${POLL} task-a`] = Array<(response: ServerResponse) => void>(99).fill(
-			sendJson({ status: 'processing' }),
-		);
-		const { error, outputs } = await run(['a'], {
-			parameters: parametersOf({ maximumWait: 1 }),
-			onError: 'continueErrorOutput',
-		});
+		const more = { onError: 'continueErrorOutput' } as const;
+		const { error, outputs } = await create(['a'], { maximumWait: 1 }, more);
 		expect(error).toBeUndefined();
 		expect(Math.round(passedMs() / 10_000)).toBe(6);
 		const [item] = outputs[1]!;
@@ -436,13 +312,12 @@ test('a video over the time fails with its task_id, and the remedy', async () =>
 		});
 	});
 	// Open: it can be collected.
-	expect(tables.rows).toMatchObject([{ task_id: 'task-a', finished_at: null }]);
+	expect(service.tables.rows).toMatchObject([{ task_id: 'task-a', finished_at: null }]);
 });
 
 test('an empty "error" and a "reason" of the service are no failure of the item, also with Retry On Fail', async () => {
-	const body = { ...created('a'), error: '', reason: 'none' };
-	answers = { [`${CREATE} a`]: [sendJson(body)] };
-	const { outputs } = await run(['a'], { retryOnFail: true });
+	service.answers = { a: [reply({ task_id: 'task-a', error: '', reason: 'none' })] };
+	const { outputs } = await create(['a'], {}, { retryOnFail: true });
 	const { json: fields } = outputs[0]![0]!;
 	expect(fields).toMatchObject({
 		status: 'completed',
@@ -455,116 +330,90 @@ test('an empty "error" and a "reason" of the service are no failure of the item,
 });
 
 describe('a video is never paid for twice', () => {
-	test.each<[string, string, (response: ServerResponse) => void]>([
-		['a video fails', `${POLL} task-b`, sendJson(MODERATED)],
-		['the key is rejected', `${POLL} task-b`, KEY_REJECTED],
-		['a download fails', `${FILE} task-b`, (response) => response.writeHead(410).end()],
-		['another creation is rejected', `${CREATE} b`, NO_CREDIT],
+	test.each<[string, string, Answer]>([
+		['a video fails', 'task-b', reply(MODERATED)],
+		['the key is rejected', 'task-b', KEY_REJECTED],
+		['a download fails', '/cdn/task-b', GONE],
+		['another creation is rejected', 'b', reject(406)],
 	])('Retry On Fail goes on with the same tasks after %s', async (_name, step, answer) => {
-		answers[step] = [answer];
-		const { outputs, status } = await run(['a', 'b'], { retryOnFail: true });
+		service.answers = { [step]: [answer] };
+		const { outputs, status } = await create(['a', 'b'], {}, { retryOnFail: true });
 		expect(status).toBe('success');
 		expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4', 'task-b.mp4']);
-		const prompts = step.startsWith(CREATE) ? ['a', 'b', 'b'] : ['a', 'b'];
-		expect(requested(CREATE)).toStrictEqual(prompts);
-		expect(tables.rows.map(({ task_id }) => task_id).sort()).toStrictEqual([
-			'task-a',
-			'task-b',
-		]);
+		expect(requested(CREATE)).toStrictEqual(step === 'b' ? ['a', 'b', 'b'] : ['a', 'b']);
+		const ids = service.tables.rows.map(({ task_id }) => task_id);
+		expect(ids.sort()).toStrictEqual(tasksOf('a', 'b'));
 	});
 
-	describe.each([
-		['one item', ['a']],
-		['two items with one key', ['a', 'a']],
-		['items with one key and other prompts', ['a 1', 'a 2']],
-		['a prompt with the time', ['a {{ $now }}']],
-	])('a failed video of a key: %s', (_name, prompts) => {
-		const parameters = {
-			...parametersOf({ idempotencyKey: 'a', useExistingVideo: true }),
-			prompt: `=${prompts[0]!.includes('$') ? prompts[0]! : '{{ $json.prompt }}'}`,
-		};
-		const runAs = async (id: string, token: string, more: Partial<RunOptions> = {}) =>
-			await withFakeTimers(
-				async () =>
-					await run(prompts, {
-						parameters,
-						execution: { id, token, isRetry: token === 'token-1' && id !== '11' },
-						...more,
-					}),
-			);
-
-		test.each([
-			['this execution', false],
-			['another execution', true],
-		])('created by %s, it is not created again by a retry', async (_by, isOfOther) => {
-			if (isOfOther) await runAs('9', 'token-9');
-			tables.edit(() => true, { status: 'open', finished_at: null });
+	test.each([
+		['one item', 'this execution', ['a']],
+		['one item', 'another execution', ['a']],
+		['two items with one key', 'this execution', ['a', 'a']],
+		['items with one key and other prompts', 'this execution', ['a 1', 'a 2']],
+		['items with one key and other prompts', 'another execution', ['a 1', 'a 2']],
+		['a prompt with the time', 'this execution', ['a {{ $now }}']],
+	])(
+		'a failed video of the key of %s, created by %s, is not created again by a retry',
+		async (_name, by, prompts) => {
+			const isOfOther = by === 'another execution';
+			const options = { idempotencyKey: 'a', useExistingVideo: true };
+			const prompt = `=${prompts[0]!.includes('$') ? prompts[0]! : '{{ $json.prompt }}'}`;
+			const runAs = async (more: More) =>
+				await withFakeTimers(
+					async () => await create(prompts, options, { parameters: { prompt }, ...more }),
+				);
+			if (isOfOther) await runAs(another('9'));
+			service.tables.edit(() => true, { status: 'open', finished_at: null });
 			server.requests.length = 0;
-			failsAll = true;
-			const failed = await runAs('11', 'token-1', { retryOnFail: true });
+			service.ending = MODERATED;
+			const failed = await runAs({ retryOnFail: true });
 			expect(failed.error!.message).toMatch(/moderation.*costs nothing/);
-			const again = await failed.resume({ id: '12', token: 'token-1', isRetry: true });
+			const again = await failed.resume(RETRY.execution);
 			expect(again.error!.message).toMatch(/moderation.*costs nothing/);
 			// Of a killed execution the rows alone are left.
-			if (!isOfOther) await runAs('13', 'token-1');
+			if (!isOfOther) await runAs(retryAs('13'));
 			expect(requested(CREATE)).toHaveLength(isOfOther ? 0 : 1);
-			expect(tables.rows).toMatchObject([{ status: 'failed' }]);
+			expect(service.tables.rows).toMatchObject([{ status: 'failed' }]);
 			// The next execution has another one.
-			failsAll = false;
-			await runAs('14', 'token-14');
+			service.ending = { status: 'completed' };
+			await runAs(another('14'));
 			expect(requested(CREATE)).toHaveLength(isOfOther ? 1 : 2);
-		});
-	});
+		},
+	);
 
 	test('a failed video of another execution is not created again by the run of what is left', async () => {
-		const parameters = parametersOf({ idempotencyKey: '={{ $json.prompt }}' });
-		const execution = { id: '9', token: 'token-9' };
-		await run(['a'], { parameters: { ...parameters, waitUntilFinished: false }, execution });
-		answers[`${POLL} task-a`] = [sendJson(MODERATED), sendJson(MODERATED)];
-		const failed = await run(['a', 'b'], { parameters });
+		const options = { idempotencyKey: '={{ $json.prompt }}' };
+		await create(['a'], options, { parameters: { waitUntilFinished: false }, ...another('9') });
+		service.answers = { 'task-a': reply(MODERATED) };
+		const failed = await create(['a', 'b'], options);
 		expect(idsOf(allItems(failed, 'Tested')[0])).toStrictEqual(['task-b']);
-		const again = await failed.resume(retry.execution);
+		const again = await failed.resume(RETRY.execution);
 		expect(again.error!.message).toMatch(/moderation/);
 		expect(requested(CREATE)).toStrictEqual(['a', 'b']);
 	});
 
 	test('two items with one key whose outcome is unknown: Retry On Fail waits for nobody', async () => {
-		answers[`${CREATE} a`] = [(response) => response.destroy()];
-		const parameters = parametersOf({ idempotencyKey: 'a' });
+		service.answers = { a: [breakOff] };
 		const begun = performance.now();
-		const { error } = await run(['a', 'a'], { parameters, retryOnFail: true });
+		const { error } = await create(['a', 'a'], { idempotencyKey: 'a' }, { retryOnFail: true });
 		expect(performance.now() - begun).toBeLessThan(10_000);
 		expect(error!.message).toMatch(/may have been created.*Retry does not send again/);
 		expect(error!.message).not.toContain('in use');
 		expect(requested(CREATE)).toStrictEqual(['a']);
 	});
 
-	/** Runs an execution that is killed when a request arrives: nothing of it is left but its rows. */
-	async function runKilledAt(request: string, prompts: readonly string[]): Promise<void> {
-		let rows: readonly IDataObject[] | undefined;
-		onRequest = (path, name) => {
-			if (rows === undefined && path.startsWith(request) && name === 'task-b')
-				rows = structuredClone(tables.rows);
-		};
-		await run(prompts);
-		onRequest = () => undefined;
-		server.requests.length = 0;
-		tables = dataTables();
-		tables.insert(TASK_TABLE, ...rows!);
-	}
-
 	test.each([
-		['polls', POLL],
-		['downloads', FILE],
+		['polls', 'task-b'],
+		['downloads', '/cdn/task-b'],
 	])('a kill while it %s: the retry goes on with the same tasks', async (_name, request) => {
-		await runKilledAt(request, ['a', 'b']);
-		const { outputs, status } = await run(['a', 'b'], retry);
+		await service.runKilledAt(request, async () => await create(['a', 'b']));
+		const { outputs, status } = await create(['a', 'b'], {}, RETRY);
 		expect(status).toBe('success');
 		expect(requested(CREATE)).toStrictEqual([]);
-		expect(idsOf(outputs[0])).toStrictEqual(['task-a', 'task-b']);
+		expect(idsOf(outputs[0])).toStrictEqual(tasksOf('a', 'b'));
 		expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4', 'task-b.mp4']);
 		expect(outputs[0]![0]!.json).toMatchObject({ reused: true, request: { prompt: 'a' } });
-		expect(tables.rows).toMatchObject([
+		expect(service.tables.rows).toMatchObject([
 			{ task_id: 'task-a', finished_at: DATE },
 			{ task_id: 'task-b', finished_at: DATE },
 		]);
@@ -573,30 +422,32 @@ describe('a video is never paid for twice', () => {
 	test('a kill when everything was done, with more videos than are updated one by one', async () => {
 		// So many that their rows are replaced, not updated.
 		const prompts = Array.from({ length: 30 }, (_, index) => `p${index}`);
-		await run(prompts);
+		await create(prompts);
 		server.requests.length = 0;
-		const { outputs } = await run(prompts, retry);
+		const { outputs } = await create(prompts, {}, RETRY);
 		expect(requested(CREATE)).toStrictEqual([]);
 		expect(filesOf(outputs[0])).toStrictEqual(prompts.map((prompt) => `task-${prompt}.mp4`));
-		expect(tables.rows).toHaveLength(30);
+		expect(service.tables.rows).toHaveLength(30);
 	});
 
 	test('Stop: the retry goes on with the same task', async () => {
 		let cancel: () => void = () => undefined;
-		answers[`${POLL} task-a`] = [
-			(response) => {
-				sendJson({ status: 'processing' })(response);
-				response.on('close', () => {
-					setImmediate(() => {
-						cancel();
+		service.answers = {
+			'task-a': [
+				(response) => {
+					PROCESSING(response);
+					response.on('close', () => {
+						setImmediate(() => {
+							cancel();
+						});
 					});
-				});
-			},
-		];
-		const stopped = await run(['a'], { onStart: (stop) => (cancel = stop) });
+				},
+			],
+		};
+		const stopped = await create(['a'], {}, { onStart: (stop) => (cancel = stop) });
 		expect(stopped.status).toBe('canceled');
-		expect(tables.rows).toMatchObject([{ task_id: 'task-a', finished_at: null }]);
-		const { outputs } = await run(['a'], retry);
+		expect(service.tables.rows).toMatchObject([{ task_id: 'task-a', finished_at: null }]);
+		const { outputs } = await create(['a'], {}, RETRY);
 		expect(requested(CREATE)).toStrictEqual(['a']);
 		expect(filesOf(outputs[0])).toStrictEqual(['task-a.mp4']);
 	});
@@ -604,50 +455,46 @@ describe('a video is never paid for twice', () => {
 
 describe('delivered_at, by which a Filter drops what has gone on before', () => {
 	const DELIVERED = '2026-01-02T03:04:05.000Z';
+	const KEYED = { idempotencyKey: '={{ $json.prompt }}' };
 	const deliveredOf = (items: readonly INodeExecutionData[] = []) =>
 		items.map(({ json: { delivered_at } }) => delivered_at);
-	const parameters = parametersOf({ idempotencyKey: '={{ $json.prompt }}' });
 
 	test.each([
-		['in a retry of the execution that was killed', retry, null, undefined],
-		['in a retry, where it was collected by another one', retry, DELIVERED, DELIVERED],
-		['in the next execution', { execution: { id: '12', token: 't' } }, null, DELIVERED],
+		['in a retry of the execution that was killed', RETRY, null, undefined],
+		['in a retry, where it was collected by another one', RETRY, DELIVERED, DELIVERED],
+		['in the next execution', another('12'), null, DELIVERED],
 	])('of what the execution has created, %s', async (_name, later, collected_at, expected) => {
-		await run(['a'], { parameters });
-		tables.edit(() => true, { delivered_at: DELIVERED, collected_at });
-		const { outputs } = await run(['a'], { parameters, ...later });
+		await create(['a'], KEYED);
+		service.tables.edit(() => true, { delivered_at: DELIVERED, collected_at });
+		const { outputs } = await create(['a'], KEYED, later);
 		expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'task-a', reused: true });
 		expect(deliveredOf(outputs[0])).toStrictEqual([expected]);
 	});
 
 	test.each([
 		['a first execution', {}],
-		['a retry', retry],
+		['a retry', RETRY],
 	])(
 		'of videos that a try has delivered whose output n8n discards, in %s',
 		async (_name, execution) => {
-			const unfinished = { ...parameters, waitUntilFinished: false };
-			await run(['b'], { parameters: unfinished, execution: { id: '9', token: 'token-9' } });
-			if (execution === retry) await run(['c'], { parameters: unfinished });
-			answers[`${CREATE} a`] = [sendJson({ error: { message: 'slow down' } }, 429)];
-			const { outputs } = await run(['a', 'b', 'c'], {
-				...execution,
-				parameters,
-				onError: 'continueRegularOutput',
-				retryOnFail: true,
-			});
-			expect(idsOf(outputs[0])).toStrictEqual(['task-a', 'task-b', 'task-c']);
-			expect(tables.rows.map(({ delivered_at }) => delivered_at)).toStrictEqual([
-				...[DATE, DATE, DATE],
-			]);
+			const unfinished = { parameters: { waitUntilFinished: false } };
+			await create(['b'], KEYED, { ...unfinished, ...another('9') });
+			if (execution === RETRY) await create(['c'], KEYED, unfinished);
+			service.answers = { a: [reject(429)] };
+			const onError = 'continueRegularOutput';
+			const more = { ...execution, onError, retryOnFail: true } as const;
+			const { outputs } = await create(['a', 'b', 'c'], KEYED, more);
+			expect(idsOf(outputs[0])).toStrictEqual(tasksOf('a', 'b', 'c'));
+			const times = service.tables.rows.map(({ delivered_at }) => delivered_at);
+			expect(times).toStrictEqual([DATE, DATE, DATE]);
 			expect(deliveredOf(outputs[0])).toStrictEqual([undefined, undefined, undefined]);
 		},
 	);
 });
 
 describe('as a tool', () => {
-	const tool = async (more: Partial<RunOptions> = {}) =>
-		await run(['a'], more, 'createVideoTool');
+	const tool = async (more: More = {}) =>
+		await create(['a'], {}, { type: 'createVideoTool', ...more });
 
 	test('the model gets the URL, and neither file nor history', async () => {
 		const { outputs } = await tool();
@@ -667,11 +514,7 @@ describe('as a tool', () => {
 	});
 
 	test.each([
-		[
-			'a video that fails',
-			sendJson(MODERATED),
-			{ reason: 'failed', error_message: 'moderation' },
-		],
+		['a video that fails', reply(MODERATED), { reason: 'failed', error_message: 'moderation' }],
 		[
 			'a key that is rejected meanwhile',
 			KEY_REJECTED,
@@ -679,16 +522,15 @@ describe('as a tool', () => {
 		],
 	])('%s is a result with the task_id: the tool does not create it again', async (...row) => {
 		const [, answer, result] = row;
-		answers[`${POLL} task-a`] = [answer];
+		service.answers = { 'task-a': answer };
 		const { outputs, status } = await tool({ retryOnFail: true });
 		expect(status).toBe('success');
 		expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'task-a', ...result });
 		expect(requested(CREATE)).toStrictEqual(['a']);
 
 		// The service names its first task again, which no other creation may have.
-		tables = dataTables();
-		answers[`${POLL} task-a`] = [answer];
-		tables = dataTables();
+		service.forget();
+		service.tables = dataTables();
 		const continued = await tool({ onError: 'continueRegularOutput' });
 		expect(continued.outputs[0]![0]!.json).toMatchObject({ task_id: 'task-a', ...result });
 	});
@@ -699,45 +541,27 @@ describe('in a streaming chat', () => {
 	const PROGRESS = /^1 finished, after \d s$/;
 	const READY = /^> The video is ready: http.*task-a$/;
 	const STARTED = /^> The video is not finished: task task-a$/;
-	const create = parametersOf();
-	const wait = { taskId: '=task-{{ $json.prompt }}', download: false };
-	const failed = sendJson({ task_id: 'task-a', status: 'failed' });
+	const ALONE = parametersOf({});
+	const ALL = parametersOf({}, WAITS);
+	const WAIT = { taskId: '=task-{{ $json.prompt }}', download: false };
+	const ONCE = { ...WAIT, waitMode: 'once' };
 
-	test.each<
-		[title: string, type: string, parameters: IDataObject, wires: string[][], said: RegExp[]]
-	>([
-		['it ends with the URL', 'createVideo', create, [], [PROGRESS, READY]],
-		[
-			'it ends with the task',
-			'createVideo',
-			{ ...create, waitUntilFinished: false },
-			[],
-			[STARTED],
-		],
-		['it ends with the URL', 'waitForVideo', wait, [[], ['Next']], [PROGRESS, READY]],
-		[
-			'it ends with the URL of a video that is asked for once',
-			'waitForVideo',
-			{ ...wait, waitMode: 'once' },
-			[],
-			[PROGRESS, READY],
-		],
-		['a node follows', 'createVideo', create, NEXT, [PROGRESS]],
-		['a node follows', 'createVideo', { ...create, waitUntilFinished: false }, NEXT, []],
-		['a node follows', 'waitForVideo', wait, NEXT, [PROGRESS]],
+	test.each<[string, string, IDataObject, string[][], RegExp[]]>([
+		['it ends with the URL', 'createVideo', ALL, [], [PROGRESS, READY]],
+		['it ends with the task', 'createVideo', ALONE, [], [STARTED]],
+		['it ends with the URL', 'waitForVideo', WAIT, [[], ['Next']], [PROGRESS, READY]],
+		['it ends with the URL, asked for once', 'waitForVideo', ONCE, [], [PROGRESS, READY]],
+		['a node follows', 'createVideo', ALL, NEXT, [PROGRESS]],
+		['a node follows', 'createVideo', ALONE, NEXT, []],
+		['a node follows', 'waitForVideo', WAIT, NEXT, [PROGRESS]],
 	])('%s: %s, row %#', async (_title, type, parameters, wires, said) => {
-		const { chunks, run } = await runWorkflow(
-			[packageNode('Tested', type, { parameters }), stubNode('Next', (items) => items)],
+		const { chunks, status } = await runWorkflow(
+			[packageNode('Tested', type, { parameters }), stubNode('Next', pass)],
 			{ Tested: wires },
 			'Tested',
-			{
-				credential: { baseUrl: server.url, apiKey: 'k-secret' },
-				items: [{ prompt: 'a' }],
-				streaming: true,
-				tables,
-			},
+			{ ...service.environment(), items: [{ prompt: 'a' }], streaming: true },
 		);
-		expect(run.status).toBe('success');
+		expect(status).toBe('success');
 		const texts = chunks.filter(({ type: kind }) => kind === 'item');
 		expect(texts.map(({ content }) => content!.trim())).toStrictEqual(
 			said.map((line) => expect.stringMatching(line) as string),
@@ -745,38 +569,30 @@ describe('in a streaming chat', () => {
 	});
 
 	test('a node that follows Failed alone says nothing of a finished video, and of a failed one', async () => {
-		answers[`${POLL} task-a`] = [failed];
+		service.answers = { 'task-a': reply({ task_id: 'task-a', status: 'failed' }) };
 		const { chunks } = await runNode('waitForVideo', {
-			credential: { baseUrl: server.url, apiKey: 'k-secret' },
+			...service.environment(),
 			items: [{ prompt: 'a' }, { prompt: 'b' }],
-			parameters: wait,
+			parameters: WAIT,
 			streaming: true,
-			tables,
 		});
 		const said = chunks.map(({ content = '' }) => content).join('');
 		expect(said).toMatch(/1 finished, 1 failed.*> The video is ready: http\S*task-b\s*$/s);
 	});
-});
 
-test.each([
-	['createVideo', 'continueRegularOutput'],
-	['createVideo', 'continueErrorOutput'],
-	['waitForVideo', 'continueRegularOutput'],
-	['waitForVideo', 'continueErrorOutput'],
-] as const)('a streaming chat is told that %s has failed, with %s', async (node, onError) => {
-	const { chunks } = await run(
-		[''],
-		{
-			streaming: true,
-			onError,
-			parameters: { waitUntilFinished: false, taskId: '={{ $json.prompt }}' },
-		},
-		node,
-	);
-	const label = node === 'createVideo' ? 'Prompt' : 'Task ID';
-	expect(chunks.map(({ type, content }) => [type, content?.trim()])).toContainEqual([
-		'item',
-		`> ${label} is empty`,
-	]);
-	expect(chunks.at(-1)!.type).toBe('end');
+	test.each(
+		(['createVideo', 'waitForVideo'] as const).flatMap((node) =>
+			ON_ERROR.map((onError) => [node, onError] as const),
+		),
+	)('it is told that %s has failed, with %s', async (type, onError) => {
+		const parameters = { taskId: '={{ $json.prompt }}' };
+		const more = { type, onError, streaming: true, parameters };
+		const { chunks } = await create([''], {}, more);
+		const label = type === 'createVideo' ? 'Prompt' : 'Task ID';
+		expect(chunks.map(({ type: kind, content }) => [kind, content?.trim()])).toContainEqual([
+			'item',
+			`> ${label} is empty`,
+		]);
+		expect(chunks.at(-1)!.type).toBe('end');
+	});
 });
