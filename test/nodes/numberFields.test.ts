@@ -11,6 +11,7 @@ import {
 } from '../support/engine';
 import { dataTables } from '../support/dataTables';
 import { json, serverForEach } from '../support/scriptedServer';
+import { COMPLETED } from '../support/waitOutputs';
 
 jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
 	virtual: true,
@@ -18,19 +19,11 @@ jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNod
 
 // Every number of every form, found in the descriptions: a new field is tested without another line here.
 
-const server = serverForEach((response, { path }) => {
-	if (path === '/v1/chat/completions') {
-		json(response, 200, {
-			choices: [{ message: { content: '{}' }, finish_reason: 'stop' }],
-		});
-		return;
-	}
-	json(response, 200, {
-		task_id: 't',
-		status: 'completed',
-		video_url: 'https://cdn.example/x.mp4',
-		model: 'm',
-	});
+const REPLY = { choices: [{ message: { content: '{}' }, finish_reason: 'stop' }] };
+const TASK_DONE = { status: 'completed', video_url: 'https://cdn.example/x.mp4', model: 'm' };
+const server = serverForEach((response, { path, body }) => {
+	const task = { task_id: 't', ...TASK_DONE, ...(body as object) };
+	json(response, 200, path === '/v1/chat/completions' ? REPLY : task);
 });
 
 const PREFIX = 'n8n-nodes-agent-video.';
@@ -167,4 +160,72 @@ test.each(['NaN', 'true', '[]'])('%s is no number', async (value) => {
 	const [field] = FIELDS.filter(({ property }) => property.name === 'temperature');
 	expect(await run(field!, `={{ ${value} }}`)).toMatch(`Temperature is ${value}`);
 	expect(server.requests).toHaveLength(0);
+});
+
+describe('a number above 2^53, which is rounded before a node gets it: it is the ID of something else', () => {
+	const TASK = { taskId: '={{ $json.id }}', download: false };
+	const IN_TEXT = { taskId: '=task-{{ $json.id }}', download: false };
+	const KEY = { prompt: 'Hi', options: { idempotencyKey: '=order {{ $json.id }}' } };
+	const byKey = (memoryKey: string) => ({ prompt: 'Hi', memory: 'key', memoryKey });
+	const ASSIST = { appCode: 'a', message: 'Hi' };
+	const SESSION = { ...ASSIST, session: 'key', sessionKey: '={{ $json.id }}' };
+	const BY_ID = { ...ASSIST, session: 'id', sessionId: '={{ $json.id }}' };
+	// As JSON, or a sheet, has it.
+	const LONG = JSON.parse('12345678901234567891') as number;
+
+	/** Runs a node for the items of these IDs. */
+	const runFor = async (name: string, parameters: IDataObject, ...ids: IDataObject['x'][]) =>
+		await runNode(name, {
+			credential: { baseUrl: server.url, apiKey: 'k' },
+			items: ids.map((id) => ({ id, sessionId: id })),
+			parameters,
+			tables: dataTables(),
+			...(ids.length === 3 ? { onError: 'continueErrorOutput' as const } : {}),
+		});
+
+	test.each<[string, IDataObject, number, string]>([
+		['waitForVideo', TASK, LONG, 'Task ID is 12345678901234567000'],
+		['waitForVideo', TASK, 2 ** 53, 'Task ID is 9007199254740992'],
+		['waitForVideo', TASK, 1e21, 'Task ID is 1e+21'],
+		['waitForVideo', IN_TEXT, LONG, 'Task ID is task-12345678901234567000'],
+		['createVideo', KEY, LONG, 'Idempotency Key is order 12345678901234567000'],
+		['chatCompletion', byKey('={{ $json.id }}'), LONG, 'Key is 12345678901234567000'],
+		['functionCallingAgent', byKey('=c {{ $json.id }}'), LONG, 'Key is c 12345678901234567000'],
+		['superAssistant', SESSION, LONG, 'Key is 12345678901234567000'],
+		['superAssistant', BY_ID, LONG, 'Session ID is 12345678901234567000'],
+		[
+			'chatCompletion',
+			{ prompt: 'Hi', memory: 'chat' },
+			LONG,
+			'sessionId is 12345678901234567000',
+		],
+		[
+			'superAssistant',
+			{ ...ASSIST, session: 'chat' },
+			LONG,
+			'sessionId is 12345678901234567000',
+		],
+	])('%s with %j and %d sends nothing', async (name, parameters, id, message) => {
+		// The chat nodes send one item after another.
+		const before = name.endsWith('Video') ? [7] : [];
+		const { error } = await runFor(name, parameters, ...before, id);
+		expect(error!.message).toContain(`${message}: a number above 9007199254740991 is rounded`);
+		expect(error!.description).toMatch(/^Pass it on as text/);
+		expect(server.requests).toHaveLength(0);
+	});
+
+	test.each<[IDataObject, IDataObject[string]]>([
+		[TASK, '12345678901234567000'],
+		[IN_TEXT, '12345678901234567891'],
+		[TASK, 2 ** 53 - 1],
+	])('%j takes %j', async (parameters, id) => {
+		const { outputs } = await runFor('waitForVideo', parameters, 7, id);
+		expect(outputs[COMPLETED]).toHaveLength(2);
+	});
+
+	test('fails its item alone with On Error: Continue', async () => {
+		const { outputs } = await runFor('waitForVideo', TASK, 7, LONG, 8);
+		expect(outputs[COMPLETED]).toHaveLength(2);
+		expect(server.requests).toHaveLength(2);
+	});
 });
