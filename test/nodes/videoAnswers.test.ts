@@ -39,8 +39,12 @@ describe('of a text that is too much a part is kept', () => {
 	const URL = { download: false };
 	const LONG = 'x'.repeat(RUN_BOUND);
 	const nested = (levels: number): object =>
-		levels === 0 ? {} : { text: 'x'.repeat(1_000), deeper: nested(levels - 1) };
+		levels === 0 ? {} : { text: 'x'.repeat(100), deeper: nested(levels - 1) };
 	const charactersOf = (value: unknown) => JSON.stringify(value).length;
+	const levelsOf = (value: unknown): number =>
+		typeof value === 'object' && value !== null
+			? 1 + Math.max(0, ...Object.values(value).map(levelsOf))
+			: 0;
 	const numbered = (count: number, value: unknown) =>
 		Object.fromEntries(Array.from({ length: count }, (_, nth) => [`f${nth}`, value]));
 
@@ -67,6 +71,7 @@ describe('of a text that is too much a part is kept', () => {
 			const [item] = outputs[status === 'completed' && isWhole ? COMPLETED : FAILED]!;
 			expect(item!.json).toMatchObject({ task_id: 'a', status });
 			expect(charactersOf(item)).toBeLessThan(BOUND);
+			expect(levelsOf(item!.json)).toBeLessThan(15);
 			expect(charactersOf(run.data)).toBeLessThan(RUN_BOUND);
 			expect(charactersOf(service.tables.rows)).toBeLessThan(BOUND);
 			// What cannot be delivered stays open.
