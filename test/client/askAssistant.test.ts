@@ -1,181 +1,127 @@
-import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 
-import { startEmulator } from '../../emulator/startEmulator';
+import { startEmulator, type Emulator } from '../../emulator/startEmulator';
+import { completeChat, type CompleteOptions } from '../../nodes/client/chat/completeChat';
 import { askAssistant } from '../../nodes/client/chat/sendChat';
-import type { CompleteOptions } from '../../nodes/client/chat/completeChat';
 import { progressLine, toolProgressEvents } from '../../nodes/client/chat/toolCalls';
 import type { ToolProgressEvent } from '../../nodes/client/chat/types';
-import type { ServiceError } from '../../nodes/client/errors';
+import { ServiceError } from '../../nodes/client/errors';
+import type { JsonObject } from '../../nodes/client/json';
+import type { HttpPort } from '../../nodes/client/ports';
 import { axiosHttp } from '../support/axiosHttp';
-import { serverForEach, type Script } from '../support/scriptedServer';
+import { FAILURE } from '../support/failureTexts';
 import { fakeClock } from '../support/fakeClock';
-
-const ARGUMENTS = { query: 'café “n8n”' };
-const STARTED = {
-	session_id: 's-1',
-	extension: { type: 'tool_start', data: { tool: 'web_search', arguments: ARGUMENTS } },
-};
-const FINISHED = {
-	extension: {
-		type: 'tool_calls',
-		data: {
-			tool_calls: [
-				{
-					name: 'web_search',
-					arguments: ARGUMENTS,
-					result: '3 pages',
-					status: 'success',
-					elapsed: '1.2s',
-				},
-			],
-		},
-	},
-};
-const text = (content: string) => ({ choices: [{ index: 0, delta: { content } }], model: 'm-1' });
-const END = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
-const stream = (chunks: readonly object[]) =>
-	chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
-
-const PROGRESS = [
-	{ type: 'tool_start', tool: 'web_search', arguments: ARGUMENTS, offset_ms: 0 },
-	{
-		type: 'tool_calls',
-		tool: 'web_search',
-		arguments: ARGUMENTS,
-		result: '3 pages',
-		status: 'success',
-		elapsed: '1.2s',
-		offset_ms: 0,
-	},
-];
-
-/** The executed tool in the form of a body that is not streamed. */
-const RAN = {
-	tool_calls: [
-		{
-			id: 'call_1',
-			type: 'function',
-			function: { name: 'web_search', arguments: JSON.stringify(ARGUMENTS) },
-		},
-	],
-	tool_results: [{ tool_call_id: 'call_1', content: '3 pages' }],
-};
-
-let script: Script;
-
-const server = serverForEach((...args) => {
-	script(...args);
-});
+import { eventsOf } from '../support/scriptedServer';
+import { thorough } from '../support/thorough';
 
 const OPTIONS: CompleteOptions = { stream: true, idleTimeoutMs: 5_000 };
+const EMPTY = 'Empty response from the service';
+const CUT = 'The stream ended before the reply was complete';
+const user = (content: string) => [{ role: 'user', content } as const];
 
-const REQUEST = { app_code: 'a', messages: [{ role: 'user', content: 'Hi' } as const] };
+/** A service whose stream of these pieces ends, or breaks. */
+const sends =
+	(pieces: readonly Uint8Array[], breaks = false): HttpPort =>
+	() =>
+		Promise.resolve({
+			status: 200,
+			headers: { 'content-type': 'text/event-stream; charset=utf-8' },
+			body: (async function* () {
+				await Promise.resolve();
+				yield* pieces;
+				if (breaks) throw Object.assign(new Error('reset'), { code: 'ECONNRESET' });
+			})(),
+		});
+const kept = (error: unknown) => {
+	if (error instanceof ServiceError) return error;
+	throw error;
+};
 
-async function ask(options: Partial<CompleteOptions> = {}, clock = fakeClock()) {
-	const http = axiosHttp(server.url, 'key');
-	return await askAssistant(http, REQUEST, { ...OPTIONS, ...options }, clock);
+/** Lets the time of an emulator, which sleeps between chunks, pass until the work is done. */
+async function ticking<T>({ clock, journal }: Emulator, work: Promise<T>): Promise<T> {
+	while (journal.of('/v1/chat/completions').length === 0) await setImmediate();
+	const state = { done: false };
+	void work.finally(() => (state.done = true)).catch(() => undefined);
+	while (!state.done) {
+		await clock.advance(1_000);
+		await setImmediate();
+	}
+	return await work;
 }
 
-const failure = async (...args: Parameters<typeof ask>) =>
-	await ask(...args).then(
-		() => {
-			throw new Error('the call succeeded');
-		},
-		(error: unknown) => error as ServiceError,
-	);
-
-/** Responds with the bytes, then ends or breaks the connection. */
-const sends =
-	(bytes: Buffer, { breaks = false } = {}): Script =>
-	(response) => {
-		response.writeHead(200, { 'content-type': 'text/event-stream' });
-		response.write(bytes);
-		if (breaks) setTimeout(() => response.destroy(), 50);
-		else response.end();
+describe('a super assistant', () => {
+	const tool = { arguments: { query: 'café “n8n”' } };
+	const ran = { ...tool, result: '3 pages', status: 'success', elapsed: '1.2s' };
+	const STARTED = {
+		session_id: 's-1',
+		extension: { type: 'tool_start', data: { tool: 'web_search', ...tool } },
 	};
+	const FINISHED = {
+		extension: { type: 'tool_calls', data: { tool_calls: [{ name: 'web_search', ...ran }] } },
+	};
+	const PROGRESS = [
+		{ type: 'tool_start', tool: 'web_search', ...tool, offset_ms: 0 },
+		{ type: 'tool_calls', tool: 'web_search', ...ran, offset_ms: 0 },
+	];
+	/** The executed tool in the form of a body that is not streamed. */
+	const RAN = {
+		tool_calls: [
+			{
+				id: 'call_1',
+				type: 'function',
+				function: { name: 'web_search', arguments: JSON.stringify(tool.arguments) },
+			},
+		],
+		tool_results: [{ tool_call_id: 'call_1', content: '3 pages' }],
+	};
+	const text = (content: string) => ({
+		choices: [{ index: 0, delta: { content } }],
+		model: 'm-1',
+	});
+	const END = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+	const WHOLE = Buffer.from(
+		eventsOf([STARTED, FINISHED, text('Found 3 pages – '), text('naïve ones.'), END, '[DONE]']),
+	);
+	const HALF = WHOLE.subarray(0, WHOLE.indexOf('naïve'));
 
-const WHOLE = Buffer.from(
-	`${stream([STARTED, FINISHED, text('Found 3 pages – '), text('naïve ones.'), END])}data: [DONE]\n\n`,
-);
+	const ask = async (http: HttpPort, more: Partial<CompleteOptions> = {}, clock = fakeClock()) =>
+		await askAssistant(
+			http,
+			{ app_code: 'a', messages: user('Hi') },
+			{ ...OPTIONS, ...more },
+			clock,
+		);
+	const replyOf = (content: string, finish_reason: string | null) => [
+		{ index: 0, message: { role: 'assistant', content, ...RAN }, finish_reason },
+	];
 
-test.each([1, 2, 3, 7, 64])(
-	'text and tool progress are parsed from chunks of %d bytes',
-	async (size) => {
+	test.each([1, 7])('text and tool progress are parsed from chunks of %d bytes', async (size) => {
 		const pieces = Array.from({ length: Math.ceil(WHOLE.length / size) }, (_, index) =>
 			WHOLE.subarray(index * size, (index + 1) * size),
 		);
-		const http = () =>
-			Promise.resolve({ status: 200, headers: {}, body: Readable.from(pieces) });
 		const seen: (string | ToolProgressEvent)[] = [];
 		const onDelta: CompleteOptions['onDelta'] = ({ content, progress }) => {
 			seen.push(...progress, ...(content === '' ? [] : [content]));
 		};
-		const options = { ...OPTIONS, onDelta };
-		const { events, ...completion } = await askAssistant(http, REQUEST, options, fakeClock());
-		expect(events).toStrictEqual(PROGRESS);
-		expect(seen).toMatchObject([
-			{ type: 'tool_start' },
-			{ type: 'tool_calls' },
-			'Found 3 pages – ',
-			'naïve ones.',
-		]);
-		expect(completion).toStrictEqual({
-			session_id: 's-1',
-			model: 'm-1',
-			choices: [
-				{
-					index: 0,
-					message: {
-						role: 'assistant',
-						content: 'Found 3 pages – naïve ones.',
-						...RAN,
-					},
-					finish_reason: 'stop',
-				},
-			],
+		expect(await ask(sends(pieces), { onDelta })).toStrictEqual({
+			...{ session_id: 's-1', model: 'm-1', events: PROGRESS },
+			choices: replyOf('Found 3 pages – naïve ones.', 'stop'),
 		});
-	},
-);
-
-test('a stream with only tool progress is an empty reply', async () => {
-	script = sends(Buffer.from(`${stream([STARTED, FINISHED])}data: [DONE]\n\n`));
-	const { choices, events } = await ask();
-	expect(choices).toStrictEqual([
-		{
-			index: 0,
-			message: { role: 'assistant', content: '', ...RAN },
-			finish_reason: null,
-		},
-	]);
-	expect(events).toStrictEqual(PROGRESS);
-});
-
-test('a stream with only [DONE] is an empty response', async () => {
-	script = sends(Buffer.from('data: [DONE]\n\n'));
-	expect(await failure()).toMatchObject({
-		kind: 'protocol',
-		message: 'Empty response from the service',
+		const shown = PROGRESS.map(({ offset_ms: _, ...event }) => event);
+		expect(seen).toStrictEqual([...shown, 'Found 3 pages – ', 'naïve ones.']);
 	});
-});
 
-describe('a call that fails in the stream keeps what had arrived', () => {
-	const half = WHOLE.subarray(0, WHOLE.indexOf('naïve'));
-
-	test.each([
-		['connection closed in the middle of an event', {}],
-		['connection reset in the middle of an event', { breaks: true }],
-	])('%s', async (_name, options) => {
-		script = sends(half, options);
-		const { details } = await failure();
-		expect(details).toMatchObject({
-			partial: {
-				session_id: 's-1',
-				choices: [{ message: { content: 'Found 3 pages – ' } }],
-				events: PROGRESS,
-			},
-			subject: { session_id: 's-1' },
+	test('a stream with only tool progress is an empty reply', async () => {
+		const stream = Buffer.from(eventsOf([STARTED, FINISHED, '[DONE]']));
+		expect(await ask(sends([stream]))).toStrictEqual({
+			...{ session_id: 's-1', events: PROGRESS },
+			choices: replyOf('', null),
 		});
+	});
+
+	test('a stream with only [DONE] is an empty response', async () => {
+		const asked = ask(sends([Buffer.from(eventsOf(['[DONE]']))]));
+		await expect(asked).rejects.toMatchObject({ kind: 'protocol', message: EMPTY });
 	});
 
 	test.each([
@@ -184,53 +130,39 @@ describe('a call that fails in the stream keeps what had arrived', () => {
 			'the limit of the service',
 			'The assistant exceeded the 600-second limit of the service',
 		],
-		[590, 'what it is', 'The stream ended before the reply was complete'],
+		[590, 'what it is', CUT],
 	])('a disconnect after %d s is reported as %s', async (seconds, _as, message) => {
 		const clock = fakeClock();
 		const offset_ms = seconds * 1_000;
-		script = (response, request, index) => {
-			void clock.sleep(offset_ms);
-			sends(half)(response, request, index);
+		const late: HttpPort = async (request) => {
+			await clock.sleep(offset_ms);
+			return await sends([HALF])(request);
 		};
-		expect(await failure({}, clock)).toMatchObject({
+		await expect(ask(late, {}, clock)).rejects.toMatchObject({
 			message,
 			details: { partial: { events: [{ offset_ms }, { offset_ms }] } },
 		});
 	});
-});
 
-test('a call of almost 600 seconds succeeds, although the service is idle most of the time', async () => {
-	const emulator = await startEmulator({ clock: 'virtual' });
-	try {
-		const { clock, journal } = emulator;
-		const asked = askAssistant(
-			axiosHttp(emulator.url, 'demo-key'),
-			{
-				app_code: 'demo-assistant',
-				messages: [{ role: 'user', content: 'Work on it: slow-599' }],
-			},
-			OPTIONS,
-			clock,
-		);
-		while (journal.of('/v1/chat/completions').length === 0) await setImmediate();
-		const ticking = { done: false };
-		void asked.finally(() => (ticking.done = true)).catch(() => undefined);
-		// The emulator sleeps between chunks: advance its clock until the reply is complete.
-		while (!ticking.done) {
-			await clock.advance(1_000);
-			await setImmediate();
+	test('a call of almost 600 seconds succeeds, although the service is idle most of the time', async () => {
+		const emulator = await startEmulator({ clock: 'virtual' });
+		try {
+			const { clock } = emulator;
+			const request = { app_code: 'demo-assistant', messages: user('Work on it: slow-599') };
+			const http = axiosHttp(emulator.url, 'demo-key');
+			const asked = askAssistant(http, request, OPTIONS, clock);
+			const { events, choices } = await ticking(emulator, asked);
+			const [, finished] = events as ToolProgressEvent[];
+			expect(finished!.offset_ms).toBeGreaterThanOrEqual(599_000);
+			expect(finished).toMatchObject({ status: 'success', elapsed: '599.0s' });
+			expect(choices[0]!.finish_reason).toBe('stop');
+		} finally {
+			await emulator.stop();
 		}
-		const { events, choices } = await asked;
-		const [, finished] = events as ToolProgressEvent[];
-		expect(finished!.offset_ms).toBeGreaterThanOrEqual(599_000);
-		expect(finished).toMatchObject({ status: 'success', elapsed: '599.0s' });
-		expect(choices[0]!.finish_reason).toBe('stop');
-	} finally {
-		await emulator.stop();
-	}
+	});
 });
 
-describe('tool progress events', () => {
+describe('tool progress', () => {
 	test('one chunk can report several tools', () => {
 		const data = { tool_calls: [{ name: 'a', result: { n: 1 } }, { name: 'b' }, 'odd'] };
 		expect(toolProgressEvents({ type: 'tool_calls', data })).toStrictEqual([
@@ -239,7 +171,7 @@ describe('tool progress events', () => {
 		]);
 	});
 
-	test.each([
+	test.each<[JsonObject, object]>([
 		[
 			{ type: 'thinking', data: { a: 1 } },
 			{ type: 'thinking', data: { a: 1 } },
@@ -253,25 +185,141 @@ describe('tool progress events', () => {
 	])('%j is kept, although the specification does not list it', (extension, event) => {
 		expect(toolProgressEvents(extension)).toStrictEqual([event]);
 	});
-});
 
-test.each([
-	[PROGRESS[0]!, 'Running web_search: {"query":"café “n8n”"}'],
-	[{ type: 'tool_start', tool: 'clock', arguments: {}, offset_ms: 0 }, 'Running clock'],
-	[PROGRESS[1]!, 'Finished web_search in 1.2s'],
-	[{ type: 'tool_calls', tool: 'clock', status: 'failed', offset_ms: 0 }, 'clock: failed'],
-	[{ type: 'other', offset_ms: 0 }, ''],
-])('the progress line of %j is %s', (event, line) => {
-	expect(progressLine(event)).toBe(line);
-});
-
-test('long arguments are truncated in a progress line', () => {
-	const line = progressLine({
-		type: 'tool_start',
-		tool: 'write',
-		arguments: { text: 'x'.repeat(500) },
-		offset_ms: 0,
+	const start = { type: 'tool_start', tool: 'clock', offset_ms: 0 };
+	const end = { type: 'tool_calls', tool: 'clock', offset_ms: 0 };
+	const [long, lines] = ['x'.repeat(500), `bad\n\n${'y'.repeat(200_000)}`];
+	test.each([
+		[{ ...start, arguments: { a: 'café “n8n”' } }, /^Running clock: \{"a":"café “n8n”"\}$/],
+		[{ ...start, arguments: {} }, /^Running clock$/],
+		[{ ...start, arguments: { text: long } }, /^Running clock: .{120}…$/],
+		[{ ...end, status: 'success', elapsed: '1.2s' }, /^Finished clock in 1.2s$/],
+		[{ ...end, status: 'failed' }, /^clock: failed$/],
+		[
+			{ ...end, tool: `find\n\n# A heading ${long}`, status: lines },
+			/^find # A heading x{1,120}…: bad y{1,150}…$/,
+		],
+		[{ type: 'other', offset_ms: 0 }, /^$/],
+		[{ type: 'constructor', offset_ms: 0 }, /^$/],
+	])('is one short line: row %#', (event, line) => {
+		expect(progressLine(event)).toMatch(line);
 	});
-	expect(line).toHaveLength('Running write: '.length + 121);
-	expect(line).toMatch(/x…$/);
+});
+
+const TOOL = { type: 'function', function: { name: 'weather', parameters: { type: 'object' } } };
+/** The requests whose streams are cut. */
+const REQUESTS = {
+	chat: { messages: user('Hello – naïve 🌄?'), reasoning_effort: 'low' },
+	'tool calls': { messages: user('Weather?'), tools: [TOOL], tool_choice: 'required' },
+	assistant: { messages: user('Search the web for lakes'), app_code: 'demo-assistant' },
+} as const;
+
+/** The complete stream that the emulated service sends for a request. */
+async function record(request: object): Promise<Buffer> {
+	const emulator = await startEmulator({ clock: 'virtual' });
+	try {
+		const body = { ...request, stream: true, stream_options: { include_usage: true } };
+		const received = fetch(`${emulator.url}/v1/chat/completions`, {
+			method: 'POST',
+			headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
+			body: JSON.stringify(body),
+		});
+		const bytes = received.then(async (response) => await response.arrayBuffer());
+		return Buffer.from(await ticking(emulator, bytes));
+	} finally {
+		await emulator.stop();
+	}
+}
+
+/** What the events that end before this place say. */
+function eventsBefore(stream: Buffer, at: number) {
+	let end = 0;
+	const chunks: Chunk[] = [];
+	for (const event of stream.toString().split('\n\n')) {
+		const endOfJson = end + Buffer.byteLength(event);
+		if (endOfJson > at) break;
+		if (event.startsWith('data: {')) chunks.push(JSON.parse(event.slice(6)) as Chunk);
+		end = endOfJson + 2;
+	}
+	const choices = chunks.flatMap(({ choices: all = [] }) => all);
+	return {
+		hasChoices: choices.length > 0,
+		isFinished: choices.some(({ finish_reason: reason }) => typeof reason === 'string'),
+		text: choices.map(({ delta }) => delta.content ?? '').join(''),
+		sessionId: chunks.find(({ session_id: id }) => typeof id === 'string')?.session_id,
+		progress: chunks.filter(({ extension }) => extension !== undefined).length,
+	};
+}
+
+interface Chunk {
+	readonly session_id?: string;
+	readonly extension?: object;
+	readonly choices?: readonly {
+		readonly delta: { readonly content?: string };
+		readonly finish_reason?: string | null;
+	}[];
+}
+
+async function outcome(kind: keyof typeof REQUESTS, http: HttpPort) {
+	if (kind === 'assistant')
+		return await askAssistant(http, REQUESTS[kind], OPTIONS, fakeClock()).catch(kept);
+	return await completeChat(http, REQUESTS[kind], OPTIONS).catch(kept);
+}
+
+describe.each(Object.keys(REQUESTS) as (keyof typeof REQUESTS)[])('a stream of %s', (kind) => {
+	let stream: Buffer;
+	beforeAll(async () => {
+		stream = await record(REQUESTS[kind]);
+	});
+
+	test('is recorded whole', async () => {
+		const { isFinished } = eventsBefore(stream, stream.length);
+		expect(isFinished).toBe(true);
+		expect(stream.toString()).toMatch(/\n\ndata: \[DONE\]\n\n$/);
+		expect(await outcome(kind, sends([stream]))).toMatchObject({ choices: [{}] });
+	});
+
+	test.each([
+		['ends', false],
+		['breaks', true],
+	])('that %s at any byte is a reply or says so', async (_name, breaks) => {
+		const seen: unknown[] = [];
+		const expected: unknown[] = [];
+		const whole = await outcome(kind, sends([stream]));
+		// Around the end of each line, and at every seventh byte.
+		const isTried = (at: number) =>
+			at % 7 === 0 || stream.subarray(at - 1, at + 2).includes(10);
+		for (let at = 0; at <= stream.length; at++) {
+			if (!thorough(isTried(at), true)) continue;
+			// An event ends with an empty line, or with the end of the stream.
+			const arrived = eventsBefore(stream, breaks ? at - 2 : at);
+			const { hasChoices, isFinished, text, sessionId, progress } = arrived;
+			const result = await outcome(kind, sends([stream.subarray(0, at)], breaks));
+			if (isFinished) {
+				seen.push([at, result]);
+				expected.push([at, whole]);
+				continue;
+			}
+			const { message, details } = result as unknown as ServiceError;
+			const { partial, subject } = details;
+			const choices = partial?.['choices'] as { message: { content?: string } }[] | undefined;
+			seen.push({
+				at,
+				message,
+				text: choices?.[0]?.message.content ?? '',
+				sessionId: subject?.['session_id'],
+				progress: (partial?.['events'] as object[] | undefined)?.length ?? 0,
+				mayBeCharged: details.outcomeUnknown,
+			});
+			expected.push({
+				at,
+				message: breaks ? FAILURE.lost : at === 0 ? EMPTY : CUT,
+				text: hasChoices ? text : '',
+				sessionId: sessionId,
+				progress,
+				mayBeCharged: true,
+			});
+		}
+		expect(seen).toStrictEqual(expected);
+	});
 });

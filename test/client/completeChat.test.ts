@@ -1,66 +1,80 @@
-import type { ServiceError } from '../../nodes/client/errors';
 import { completeChat } from '../../nodes/client/chat/completeChat';
-import type { ChatDelta } from '../../nodes/client/chat/types';
+import { toolCall } from '../../nodes/client/chat/toolCalls';
+import type { ChatCompletion, ChatDelta } from '../../nodes/client/chat/types';
+import { ServiceError } from '../../nodes/client/errors';
 import { canceledError } from '../../nodes/client/http/failures';
-import type { HttpPort } from '../../nodes/client/ports';
+import type { HttpPort, HttpRequest } from '../../nodes/client/ports';
 import { createVideo } from '../../nodes/client/video/tasks';
 import { axiosHttp } from '../support/axiosHttp';
-import { events, json, serverForEach, type Script } from '../support/scriptedServer';
+import { FAILURE } from '../support/failureTexts';
+import { serverForEach, type Script } from '../support/scriptedServer';
 
 const MESSAGES = [{ role: 'user', content: 'Hi' }] as const;
 const USAGE = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 
-let script: Script;
+interface Response {
+	readonly status?: number;
+	readonly headers?: Readonly<Record<string, string>>;
+	readonly type?: string;
+	/** What ends the body in place of its end. */
+	readonly breaks?: Error;
+	readonly stream?: boolean;
+	readonly onDelta?: (delta: ChatDelta) => void;
+	readonly binding?: object;
+	/** Where the body is split. */
+	readonly at?: number;
+}
+const RESET = Object.assign(new Error('reset'), { code: 'ECONNRESET' });
+const WHOLE = { type: 'application/json', stream: false } as const;
 
-const server = serverForEach((...args) => {
-	script(...args);
-});
+let sent: HttpRequest;
 
-async function complete(
-	stream: boolean,
-	onDelta?: (delta: ChatDelta) => void,
-	idleTimeoutMs = 5_000,
-	binding: object = { app_code: 'demo-app' },
-) {
-	const http = axiosHttp(server.url, 'key');
-	const options = { stream, idleTimeoutMs, onDelta };
-	return await completeChat(http, { messages: MESSAGES, ...binding }, options);
+/** The reply, or the error, that a response with this body leads to. */
+async function outcome(body: string | object, response: Response = {}) {
+	const { status = 200, type = 'text/event-stream', breaks, stream = true, at = 0 } = response;
+	const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+	const http: HttpPort = async (request) => {
+		sent = request;
+		return await Promise.resolve({
+			status,
+			headers: { 'content-type': type, ...response.headers },
+			body: (async function* () {
+				yield await Promise.resolve(bytes.subarray(0, at));
+				yield bytes.subarray(at);
+				if (breaks !== undefined) throw breaks;
+			})(),
+		});
+	};
+	const { onDelta, binding } = response;
+	const options = { stream, idleTimeoutMs: 5_000, onDelta };
+	return await completeChat(http, { messages: MESSAGES, ...binding }, options).catch(
+		(error: unknown) => {
+			if (error instanceof ServiceError) return error;
+			throw error;
+		},
+	);
 }
 
-const failure = async (stream: boolean, idleTimeoutMs?: number) =>
-	await complete(stream, undefined, idleTimeoutMs).then(
-		() => {
-			throw new Error('the call succeeded');
-		},
-		(error: unknown) => error as ServiceError,
-	);
-
+const event = (data: unknown, fields = '') =>
+	`${fields}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
+const eventsOf = (...all: readonly unknown[]) => all.map((each) => event(each)).join('');
 const delta = (fields: object, more: object = {}) => ({
-	choices: [{ index: 0, delta: fields, finish_reason: null, ...more }],
+	choices: [{ index: 0, delta: fields, ...more }],
 });
+const says = (content: string, more: object = {}) => ({ ...delta({ content }), ...more });
+const ended = (finish_reason = 'stop') => delta({}, { finish_reason });
+const END = event(ended());
+const DONE = event('[DONE]');
+const reply = (content: string) => ({ choices: [{ message: { content } }] });
+const CUT = 'The stream ended before the reply was complete';
 
 describe('not streamed (spec 2.4)', () => {
 	test('returns the body unchanged, requests stream: false', async () => {
-		const body = {
-			choices: [
-				{
-					index: 0,
-					message: { role: 'assistant', content: 'Hello' },
-					finish_reason: 'stop',
-				},
-			],
-			usage: USAGE,
-			trace_id: 't-1',
-		};
-		script = (response) => {
-			json(response, 200, body);
-		};
-		expect(await complete(false)).toStrictEqual(body);
-		expect(server.requests[0]!.body).toStrictEqual({
-			messages: [{ role: 'user', content: 'Hi' }],
-			app_code: 'demo-app',
-			stream: false,
-		});
+		const message = { role: 'assistant', content: 'Hello' };
+		const choices = [{ index: 0, message, finish_reason: 'stop' }];
+		const body = { choices, usage: USAGE, trace_id: 't-1' };
+		expect(await outcome(body, { ...WHOLE, binding: { app_code: 'a' } })).toStrictEqual(body);
+		expect(sent.body).toStrictEqual({ messages: MESSAGES, app_code: 'a', stream: false });
 	});
 
 	test.each([
@@ -73,32 +87,23 @@ describe('not streamed (spec 2.4)', () => {
 		['a JSON list', '[1]', '[1]'],
 		['a body without choices', '{"ok":true}', '{"ok":true}'],
 		['a choice without a message', '{"choices":[{}]}', '{"choices":[{}]}'],
-	])('%s is reported as an unexpected response', async (_name, text, shown) => {
-		script = (response) => {
-			response.writeHead(200, { 'content-type': 'text/html' });
-			response.end(text);
-		};
-		const error = await failure(false);
-		expect(error.kind).toBe('protocol');
-		expect(error.advice).toStrictEqual(['checkAddress']);
-		expect(error.details.serviceMessage).toBe(shown);
+	])('%s is reported as an unexpected response', async (_name, text, serviceMessage) => {
+		expect(await outcome(text, { type: 'text/html', stream: false })).toMatchObject({
+			kind: 'protocol',
+			advice: ['checkAddress'],
+			details: { serviceMessage },
+		});
 	});
 
 	test.each([{}, { choices: [] }])(
 		'an error body with status 200 is an error: %j',
 		async (more) => {
-			script = (response) => {
-				const error = { message: 'no quota', type: 'billing' };
-				json(response, 200, { ...more, error });
-			};
+			const error = { message: 'no quota', type: 'billing' };
 			for (const stream of [false, true]) {
-				const { kind, details } = await failure(stream);
-				expect(kind).toBe('http');
-				expect(details).toMatchObject({
-					serviceMessage: 'no quota',
-					serviceType: 'billing',
-				});
-				expect(details).not.toHaveProperty('partial');
+				const failed = await outcome({ ...more, error }, { ...WHOLE, stream });
+				const words = { serviceMessage: 'no quota', serviceType: 'billing' };
+				expect(failed).toMatchObject({ kind: 'http', details: words });
+				expect(failed).not.toHaveProperty('details.partial');
 			}
 		},
 	);
@@ -111,179 +116,407 @@ test.each([{}, 'x', null, [{ type: 'image_url', image_url: { url: 'https://a.exa
 		for (const content of ['Hi', ['Hi', picture]]) {
 			const message = { content, parts };
 			const read = { content: 'Hi', ...(content === 'Hi' ? {} : { parts: [picture] }) };
-			script = (response) => {
-				json(response, 200, { choices: [{ message, finish_reason: 'stop' }] });
-			};
-			expect((await complete(false)).choices[0]!.message).toStrictEqual(read);
-			script = (response) => {
-				events(response, [delta(message), delta({ parts }, { finish_reason: 'stop' })]);
-			};
-			expect((await complete(true)).choices[0]!.message).toStrictEqual({
-				role: 'assistant',
-				...read,
-			});
+			const choices = [{ message, finish_reason: 'stop' }];
+			const whole = (await outcome({ choices }, WHOLE)) as ChatCompletion;
+			expect(whole.choices[0]!.message).toStrictEqual(read);
+			const stream = eventsOf(delta(message), delta({ parts }, { finish_reason: 'stop' }));
+			const streamed = (await outcome(stream)) as ChatCompletion;
+			expect(streamed.choices[0]!.message).toStrictEqual({ role: 'assistant', ...read });
 		}
 	},
 );
 
 describe('streamed (spec 2.5)', () => {
-	const STREAM = [
+	const knowledge_base = { search_hit: true, first_similarity: 0.9 };
+	const more = { trace_id: 't-2', suggested_questions: ['More?'] };
+	const STREAM = eventsOf(
 		delta({ role: 'assistant' }),
 		delta({ reasoning_content: 'Grüße? ' }),
 		delta({ reasoning_content: 'Ja.' }),
 		delta({ content: 'Grü' }),
-		{ session_id: null, knowledge_base: { search_hit: true, first_similarity: 0.9 } },
+		{ session_id: null, knowledge_base },
 		delta({ content: 'ß Gott 🌄' }),
 		delta({}, { finish_reason: 'stop', usage: USAGE }),
-		{ choices: [], trace_id: 't-2', suggested_questions: ['More?'] },
+		{ choices: [], ...more },
 		'[DONE]',
-	];
-	const WHOLE = {
-		choices: [
-			{
-				index: 0,
-				message: {
-					role: 'assistant',
-					content: 'Grüß Gott 🌄',
-					reasoning_content: 'Grüße? Ja.',
-				},
-				finish_reason: 'stop',
-				usage: USAGE,
-			},
-		],
-		knowledge_base: { search_hit: true, first_similarity: 0.9 },
-		trace_id: 't-2',
-		suggested_questions: ['More?'],
+	);
+	const message = {
+		role: 'assistant',
+		content: 'Grüß Gott 🌄',
+		reasoning_content: 'Grüße? Ja.',
+	};
+	const BODY = {
+		choices: [{ index: 0, message, finish_reason: 'stop', usage: USAGE }],
+		knowledge_base,
+		...more,
 	};
 
 	test('chunks are accumulated into a body, token usage is requested', async () => {
-		script = (response) => {
-			events(response, STREAM);
-		};
 		const texts: ChatDelta[] = [];
-		expect(await complete(true, (text) => texts.push(text))).toStrictEqual(WHOLE);
+		const onDelta = (text: ChatDelta) => texts.push(text);
+		expect(await outcome(STREAM, { onDelta })).toStrictEqual(BODY);
 		expect(texts.map(({ reasoning }) => reasoning).join('|')).toBe('|Grüße? |Ja.|||||');
 		expect(texts.map(({ content }) => content).join('')).toBe('Grüß Gott 🌄');
-		expect(server.requests[0]!.body).toMatchObject({
-			stream: true,
-			stream_options: { include_usage: true },
-		});
+		const asked = { stream: true, stream_options: { include_usage: true } };
+		expect(sent.body).toMatchObject(asked);
 	});
 
 	test('chunk boundaries do not change the reply', async () => {
-		const bytes = Buffer.from(
-			STREAM.map(
-				(value) =>
-					`data: ${typeof value === 'string' ? value : JSON.stringify(value)}\r\n\r\n`,
-			).join(''),
+		const text = STREAM.replaceAll('\n', '\r\n');
+		for (let at = 1; at < Buffer.byteLength(text); at++)
+			expect(await outcome(text, { at })).toStrictEqual(BODY);
+	});
+});
+
+describe('fragments of tool calls (spec 2.3)', () => {
+	/** A fragment: its index and ID, where it has them, and its name and arguments. */
+	const part = (index: number | undefined, id: string, name: string, args: string) => ({
+		...(index !== undefined && { index }),
+		...(id !== '' && { id, type: 'function' }),
+		function: { ...(name !== '' && { name }), arguments: args },
+	});
+	type Part = ReturnType<typeof part>;
+
+	test.each<[string, Part[], string[][]]>([
+		[
+			'are joined by index',
+			[
+				part(0, 'a', 'weather', ''),
+				part(0, '', '', '{"city":'),
+				part(1, 'b', 'time', '{}'),
+				part(0, '', '', '"Rome"}'),
+			],
+			[
+				['a', 'weather', '{"city":"Rome"}'],
+				['b', 'time', '{}'],
+			],
+		],
+		[
+			'without an index are joined by ID',
+			[
+				part(undefined, 'a', 'x', '{'),
+				part(undefined, '', '', '}'),
+				part(undefined, 'b', 'y', '['),
+				part(undefined, 'a', '', ' '),
+				part(undefined, 'b', '', ']'),
+			],
+			[
+				['a', 'x', '{} '],
+				['b', 'y', '[]'],
+			],
+		],
+		[
+			'without an ID belong to the latest call with their index, where all have the index 0',
+			[
+				part(0, 'f', 'f', ''),
+				part(0, '', '', '{}'),
+				part(0, 'g', 'g', ''),
+				part(0, '', '', '{}'),
+			],
+			[
+				['f', 'f', '{}'],
+				['g', 'g', '{}'],
+			],
+		],
+		[
+			'stay apart where they are whole calls without IDs that all have the index 0',
+			[part(0, '', 'f', '{"a":1}'), part(0, '', 'g', '{"b":2}')],
+			[
+				['', 'f', '{"a":1}'],
+				['', 'g', '{"b":2}'],
+			],
+		],
+	])('%s', async (_name, parts, calls) => {
+		const chunks = parts.map((each) => delta({ tool_calls: [each] }));
+		const { choices } = (await outcome(
+			eventsOf(...chunks, ended('tool_calls')),
+		)) as ChatCompletion;
+		const read = calls.map(([id = '', name = '', args = '']) => ({
+			...toolCall(id, name, args),
+			...(id === '' && { id: expect.any(String) as string }),
+		}));
+		expect(choices[0]).toMatchObject({ index: 0, finish_reason: 'tool_calls' });
+		expect(choices[0]!.message).toStrictEqual({
+			...{ role: 'assistant', content: null },
+			tool_calls: read,
+		});
+	});
+
+	test('keep what the service wants back', async () => {
+		const called = (extra: object) => delta({ tool_calls: [{ index: 0, ...extra }] });
+		const thought = (signature: string) => ({ extra_content: { google: { signature } } });
+		const head = toolCall('c', 'a', '');
+		const stream = eventsOf(
+			called({ ...head, ...thought('si') }),
+			called({ function: { arguments: '{}' }, ...thought('gn') }),
+			ended('tool_calls'),
 		);
-		for (let at = 1; at < bytes.length; at++) {
-			const pieces = [bytes.subarray(0, at), bytes.subarray(at)];
-			const http = () =>
-				Promise.resolve({
-					status: 200,
-					headers: { 'content-type': 'text/event-stream; charset=utf-8' },
-					body: (async function* () {
-						yield* pieces;
-					})(),
-				});
-			const reply = await completeChat(
-				http,
-				{ messages: MESSAGES },
-				{ stream: true, idleTimeoutMs: 1 },
-			);
-			expect(reply).toStrictEqual(WHOLE);
+		const { choices } = (await outcome(stream + DONE)) as ChatCompletion;
+		expect(choices[0]!.message.tool_calls).toStrictEqual([
+			{ ...toolCall('c', 'a', '{}'), ...thought('sign') },
+		]);
+	});
+});
+
+describe('a finished reply is a reply, however its stream ends', () => {
+	const FINISHED = event(says('Hi')) + END;
+	test.each<[string, string, Response?]>([
+		['[DONE] and a space', `${FINISHED}data: [DONE] \n\n`],
+		['[DONE] without a space before it, and without a line break', `${FINISHED}data:[DONE]`],
+		['a part of [DONE]', `${FINISHED}data: [DO`],
+		['a part of another chunk', `${FINISHED}data: {"choices`],
+		['text that is not JSON', `${FINISHED}${event('goodbye')}`],
+		['a lost connection', FINISHED, { breaks: RESET }],
+		['an error event', FINISHED + event({ error: { message: 'too late', code: 500 } })],
+		['an event that is named error', FINISHED + event('too late', 'event: error\n')],
+	])('%s', async (_name, text, response = {}) => {
+		expect(await outcome(text, response)).toMatchObject(reply('Hi'));
+	});
+});
+
+test.each([
+	['empty events', 'data:\n\ndata: \n\ndata\n\n'],
+	['comments', ': keep-alive\n\n:\n\n'],
+	['other fields', 'retry: 3000\n\nevent: ping\n\n'],
+])('%s keep a connection alive and add nothing', async (_name, alive) => {
+	const text = alive + event(says('Half')) + alive + event(says(' and whole')) + alive + END;
+	expect(await outcome(text + alive + DONE)).toMatchObject(reply('Half and whole'));
+});
+
+test.each([
+	['only keep-alive comments', ': keep-alive\n\n'],
+	['only empty events', 'data:\n\n'],
+	['a part of the first event', 'data: {"choices":['],
+	['a part of the name of a field', 'dat'],
+	['a part of the first event, with another content type', 'data: {"cho', 'text/html'],
+])('a stream with %s is cut', async (_name, text, type = 'text/event-stream') => {
+	expect(await outcome(text, { type })).toMatchObject({
+		kind: 'stream',
+		message: CUT,
+		details: { retryable: true, outcomeUnknown: true },
+	});
+});
+
+describe('an error event', () => {
+	const WORDS = { message: 'Own words', type: 'own_type' };
+	const TYPED = { serviceType: 'own_type', traceId: 't' };
+
+	test.each<[string, string, object]>([
+		['in the format of the service', event({ error: WORDS, trace_id: 't' }), TYPED],
+		['that is named so', event({ ...WORDS, trace_id: 't' }, 'event: error\n'), TYPED],
+		['with an error as text', event({ error: 'Own words' }), {}],
+		['of plain text', event('Own words', 'event: error\n'), {}],
+		['in fields of its own', event({ msg: 'Own words' }, 'event: error\n'), {}],
+		// Without one of these fields it is a chunk.
+		['with a code and a message', event({ code: 1302, message: 'Own words' }), {}],
+		['with both as text', event({ code: 'Throttling', message: 'Own words' }), {}],
+		['beside an answer', event(says('!', { error: { message: 'Own words' } })), {}],
+	])('%s ends a stream with its words', async (_name, text, details) => {
+		const error = (await outcome(event(says('Half')) + text + END + DONE)) as ServiceError;
+		expect(error).toMatchObject({
+			kind: 'stream',
+			message: 'The service reported an error during the reply',
+			details: {
+				...{ outcomeUnknown: true, ...details },
+				serviceMessage: expect.stringContaining('Own words') as string,
+			},
+		});
+		expect(JSON.stringify(error.details.partial)).toContain('Half');
+	});
+
+	const CALM = { status: 429, retryable: true, outcomeUnknown: false };
+	const BAD = { status: 400, retryable: false, outcomeUnknown: false };
+	const BUSY = { status: 503, retryable: true, outcomeUnknown: true };
+	test.each<[string, object, string, object]>([
+		['a status', { status: 429 }, FAILURE.tooMany, CALM],
+		['a numeric code', { code: 429 }, FAILURE.tooMany, CALM],
+		['a code as text', { code: '429' }, FAILURE.tooMany, CALM],
+		['a type', { type: 'rate_limit_error' }, FAILURE.tooMany, CALM],
+		['a code name', { code: 'rate_limit_exceeded' }, FAILURE.tooMany, CALM],
+		['the type of spec 7', { type: 'invalid_request_error' }, FAILURE.malformed, BAD],
+		['a status after which the outcome is unknown', { code: 503 }, FAILURE.unavailable, BUSY],
+		['nothing', {}, FAILURE.noStatus, {}],
+	])('that comes first is the status that it stands for: %s', async (_n, field, message, d) => {
+		const error = { ...WORDS, ...field };
+		const details = { serviceMessage: 'Own words', ...d };
+		const expected = { kind: 'http', message, details };
+		expect(await outcome(event({ error }))).toMatchObject(expected);
+		expect(await outcome(event(error, 'event: error\n'))).toMatchObject(expected);
+		expect(await outcome({ error }, WHOLE)).toMatchObject(expected);
+	});
+});
+
+test.each([
+	['one ID, such as a time in seconds, for all events', ['7', '7', '7']],
+	['IDs that come again as a group', ['1', '2', '1']],
+	['no ID', []],
+])('every event counts: %s', async (_name, ids) => {
+	const text = ['ha', 'ha', '!']
+		.map((each, at) => event(says(each), ids[at] === undefined ? '' : `id: ${ids[at]}\n`))
+		.join('');
+	expect(await outcome(text + END + DONE)).toMatchObject(reply('haha!'));
+});
+
+describe('what is no chunk', () => {
+	test.each<[string, string, string]>([
+		['a message', event({ message: 'queued' }), 'queued'],
+		['a detail', event({ detail: 'warming up' }), 'warming up'],
+		['a message with the code of a success', event({ code: 0, message: 'queued' }), 'queued'],
+		['a list of details', event({ detail: [{ msg: 'queued' }] }), 'queued'],
+		['a code alone', event({ code: 102 }), '102'],
+		['a word', event('heartbeat'), 'heartbeat'],
+		['a JSON text', event('"queued"'), 'queued'],
+		['a list', event(['queued']), 'queued'],
+	])('%s changes no answer, and is the reason where there is none', async (_n, text, words) => {
+		const stream = text + event(says('Hi')) + text + event(says(' you')) + END + text + DONE;
+		const { choices, ...more } = (await outcome(stream)) as ChatCompletion;
+		expect(choices[0]).toMatchObject({ message: { content: 'Hi you' } });
+		expect(more).toStrictEqual({});
+
+		const details = { serviceMessage: expect.stringContaining(words) as string };
+		expect(await outcome(text + DONE)).toMatchObject({ kind: 'protocol', details });
+		expect(await outcome(text)).toMatchObject({ message: CUT, details });
+		expect(await outcome(event(says('Half')) + text + DONE)).toMatchObject({
+			message: CUT,
+			details: { ...details, partial: reply('Half') },
+		});
+	});
+
+	test('an answer without a finish reason has an end all the same: [DONE]', async () => {
+		const text = event({ message: 'queued' }) + event(says('Hi')) + DONE;
+		expect(await outcome(text)).toMatchObject(reply('Hi'));
+	});
+
+	test('its words are bounded, the latest count', async () => {
+		const words = Array.from({ length: 20 }, (_each, at) => ({ message: `step ${at}` }));
+		expect(await outcome(eventsOf(...words) + DONE)).toMatchObject({
+			details: {
+				serviceMessage: [15, 16, 17, 18, 19].map((at) => `step ${at}`).join('\n'),
+			},
+		});
+	});
+
+	test.each([
+		['a message', { message: 'queued' }],
+		['an error in its data', { error: { message: 'no' } }],
+		['half of a chunk', '{"choices":['],
+		['the end', '[DONE]'],
+		['a chunk', says('no')],
+	])('an event with a name that the standard does not have: %s', async (_name, data) => {
+		for (const name of ['status', 'ping']) {
+			const named = event(data, `event: ${name}\n`);
+			const text = named + event(says('Hi')) + named + END + DONE;
+			expect(await outcome(text)).toMatchObject(reply('Hi'));
 		}
 	});
 
-	test('fragments of tool calls are joined by index (spec 2.3)', async () => {
-		const call = (fields: object) => delta({ tool_calls: [fields] });
-		script = (response) => {
-			events(response, [
-				call({
-					index: 0,
-					id: 'a',
-					type: 'function',
-					function: { name: 'weather', arguments: '' },
-				}),
-				call({ index: 0, function: { arguments: '{"city":' } }),
-				call({
-					index: 1,
-					id: 'b',
-					type: 'function',
-					function: { name: 'time', arguments: '{}' },
-				}),
-				call({ index: 0, function: { arguments: '"Rome"}' } }),
-				delta({}, { finish_reason: 'tool_calls' }),
-				'[DONE]',
-			]);
-		};
-		const [choice] = (await complete(true)).choices;
-		expect(choice).toStrictEqual({
-			index: 0,
-			message: {
-				role: 'assistant',
-				content: null,
-				tool_calls: [
-					{
-						id: 'a',
-						type: 'function',
-						function: { name: 'weather', arguments: '{"city":"Rome"}' },
-					},
-					{ id: 'b', type: 'function', function: { name: 'time', arguments: '{}' } },
-				],
-			},
-			finish_reason: 'tool_calls',
+	test('message is the name of those without one', async () => {
+		const text = [says('Hi'), ended(), '[DONE]'].map((each) => event(each, 'event: message\n'));
+		expect(await outcome(text.join(''))).toMatchObject(reply('Hi'));
+	});
+});
+
+test.each([
+	['its end', '{"choices":[{"delta":{"content":"l'],
+	['its beginning', '"content":"l"}}]}'],
+	['a brace', '{"choices":[{"delta":{"content":"l"}}]'],
+])('a chunk without %s is an error', async (_name, data) => {
+	expect(await outcome(event(says('A')) + event(data) + END + DONE)).toMatchObject({
+		kind: 'stream',
+		message: 'The stream contains invalid JSON',
+		details: { partial: reply('A') },
+	});
+});
+
+describe('nothing of a response is lost', () => {
+	test.each(['text/plain', 'text/event-stream', 'application/json'])(
+		'a JSON body in response to a streaming request, with the type %s',
+		async (type) => {
+			const body = { ...reply('Hi'), session_id: 's-1' };
+			expect(await outcome(JSON.stringify(body, null, 2), { type })).toMatchObject(body);
+		},
+	);
+
+	test('a stream in response to a request for a whole reply is the reply, or the error in it', async () => {
+		const whole = { stream: false };
+		expect(await outcome(event(says('Hi')) + END + DONE, whole)).toMatchObject(reply('Hi'));
+		const error = { message: 'No seats', type: 'invalid_request' };
+		expect(await outcome(event({ error }), whole)).toMatchObject({
+			message: FAILURE.malformed,
+			details: { serviceMessage: 'No seats' },
 		});
 	});
 
-	test('fragments of tool calls without an index are joined by id', async () => {
-		const call = (fields: object) => delta({ tool_calls: [fields] });
-		script = (response) => {
-			events(response, [
-				call({ id: 'a', function: { name: 'x', arguments: '{' } }),
-				call({ function: { arguments: '}' } }),
-				call({ id: 'b', function: { name: 'y', arguments: '[' } }),
-				call({ id: 'a', function: { arguments: ' ' } }),
-				call({ id: 'b', function: { arguments: ']' } }),
-				delta({}, { finish_reason: 'tool_calls' }),
-			]);
-		};
-		const [choice] = (await complete(true)).choices;
-		expect(choice!.message.tool_calls).toStrictEqual([
-			{ id: 'a', type: 'function', function: { name: 'x', arguments: '{} ' } },
-			{ id: 'b', type: 'function', function: { name: 'y', arguments: '[]' } },
-		]);
-	});
-
-	test('[DONE] completes the reply, even if the server keeps the connection open', async () => {
-		let closed: Promise<unknown> = Promise.resolve();
-		script = (response) => {
-			closed = new Promise((resolve) => response.on('close', resolve));
-			response.writeHead(200, { 'content-type': 'text/event-stream' });
-			response.write(`data: ${JSON.stringify(delta({ content: 'Hi' }))}\n\ndata: [DONE]\n\n`);
-		};
-		expect((await complete(true)).choices[0]!.message.content).toBe('Hi');
-		// The client closes the connection.
-		await closed;
-	});
-
-	test('invalid JSON in the stream is an error', async () => {
-		script = (response) => {
-			events(response, ['{"choices": [', '[DONE]']);
-		};
-		expect(await failure(true)).toMatchObject({
-			kind: 'stream',
-			message: 'The stream contains invalid JSON',
+	const SESSION = { session_id: 's-1', usage: { total_tokens: 3 } };
+	test.each([
+		['a choice without a message', { choices: [{ text: 'Hi' }], ...SESSION }],
+		['no choices', SESSION],
+		['an error', { error: { message: 'no' }, ...SESSION }],
+	])('a body with %s', async (_name, body) => {
+		expect(await outcome(body, WHOLE)).toMatchObject({
+			details: { partial: body, subject: { session_id: 's-1' } },
 		});
 	});
 
-	test('the idle timeout ends the call', async () => {
-		script = (response) => {
-			response.writeHead(200, { 'content-type': 'text/event-stream' });
-			response.write(`data: ${JSON.stringify(delta({ content: 'Half a' }))}\n\n`);
+	test('a whole message in one event, and one that repeats the text of the others', async () => {
+		const whole = { choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] };
+		expect(await outcome(event(whole) + DONE)).toMatchObject(reply('Hi'));
+		expect(await outcome(event(says('Hi')) + event(whole) + DONE)).toMatchObject(reply('Hi'));
+	});
+
+	test.each([false, '', 0, [], {}])('no error: %j', async (error) => {
+		expect(await outcome(event(says('Hi', { error })) + END)).toMatchObject(reply('Hi'));
+	});
+
+	test('fragments of fields that the specification does not have are joined', async () => {
+		const detail = (index: number, text: string, more: object = {}) => ({
+			reasoning: '',
+			reasoning_details: [{ type: 'reasoning.text', index, text, ...more }],
+		});
+		const heard = (text_content: string, reasoning: string, data: string) => ({
+			...{ role: 'assistant', text_content, reasoning },
+			audio: { id: 'a', data },
+		});
+		const img_urls = ['https://a.example/1'];
+		const stream = eventsOf(
+			delta(heard('Dee', 'I ', 'AA')),
+			delta(heard('per', 'think', 'BB')),
+			delta(detail(0, 'I ')),
+			delta(detail(0, 'think', { signature: 's' })),
+			delta(detail(1, 'so')),
+			says('Hi'),
+			delta({}, { finish_reason: 'stop', img_urls }),
+		);
+		const message = {
+			...{ role: 'assistant', content: 'Hi', text_content: 'Deeper' },
+			...{ reasoning_content: 'I think', audio: { id: 'a', data: 'AABB' } },
+			reasoning_details: [
+				{ type: 'reasoning.text', index: 0, text: 'I think', signature: 's' },
+				{ type: 'reasoning.text', index: 1, text: 'so' },
+			],
 		};
-		expect(await failure(true, 200)).toMatchObject({ kind: 'network' });
+		expect(await outcome(stream + DONE)).toMatchObject({ choices: [{ img_urls, message }] });
+	});
+
+	test('an error beside an empty message', async () => {
+		const error = { message: 'Own words', code: 429 };
+		const details = { status: 429, serviceMessage: 'Own words' };
+		expect(await outcome({ ...reply(''), error }, WHOLE)).toMatchObject({ details });
+		expect(await outcome({ ...reply('Hi'), error }, WHOLE)).toMatchObject(reply('Hi'));
+	});
+
+	test('a stream that is cut before its text', async () => {
+		expect(await outcome(event(SESSION))).toMatchObject({
+			message: CUT,
+			details: { partial: SESSION, subject: { session_id: 's-1' } },
+		});
+	});
+
+	test('an empty list of choices is an empty reply, streamed or not', async () => {
+		const body = { choices: [], ...SESSION };
+		const expected = { ...SESSION, ...reply('') };
+		expect(await outcome(body, WHOLE)).toMatchObject(expected);
+		expect(await outcome(event(body) + DONE)).toMatchObject(expected);
 	});
 });
 
@@ -294,93 +527,102 @@ describe('error statuses (spec 7.1)', () => {
 		['Insufficient balance', 'Insufficient credit'],
 		['Model m1 not found', 'The model does not exist, or the account has no access to it'],
 	])('402 without an app code: %s', async (words, message) => {
-		for (const status of [402, 200]) {
-			script = (response) => {
-				json(response, status, { error: { message: words, code: 402 } });
-			};
+		const body = { error: { message: words, code: 402 } };
+		const details = { status: 402, serviceMessage: words };
+		for (const status of [402, 200])
 			for (const stream of [true, false])
-				await expect(complete(stream, undefined, 5_000, {})).rejects.toMatchObject({
+				expect(await outcome(body, { ...WHOLE, status, stream })).toMatchObject({
 					message,
-					details: { status: 402, serviceMessage: words },
+					details,
 				});
-		}
 	});
 
-	test.each([
+	const DATE = 'Wed, 21 Oct 2015 07:28:00 GMT';
+	test.each<[string, Record<string, string>, number | undefined]>([
 		['in seconds', { 'retry-after': '7' }, 7_000],
 		// JavaScript takes these for dates: 5 October 2001, and 7 January.
 		['in milliseconds', { 'retry-after-ms': '1500', 'retry-after': '2' }, 1_500],
-		[
-			'in milliseconds that are no number',
-			{ 'retry-after-ms': 'x', 'retry-after': '2' },
-			2_000,
-		],
+		['in no milliseconds', { 'retry-after-ms': 'x', 'retry-after': '2' }, 2_000],
 		['with a fraction', { 'retry-after': '10.5' }, 10_500],
 		['that is neither a number nor a time', { 'retry-after': '1,7' }, undefined],
 		[
 			'as a date, relative to the Date header',
-			{
-				'retry-after': 'Wed, 21 Oct 2015 07:28:30 GMT',
-				date: 'Wed, 21 Oct 2015 07:28:00 GMT',
-			},
+			{ 'retry-after': 'Wed, 21 Oct 2015 07:28:30 GMT', date: DATE },
 			30_000,
 		],
-		['as a date in the past', { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, 0],
+		[
+			'as a date in the past',
+			{ 'retry-after': DATE, date: 'Thu, 22 Oct 2015 07:28:00 GMT' },
+			0,
+		],
 		['in an unknown format', { 'retry-after': 'soon' }, undefined],
-	])('Retry-After %s', async (_name, headers, ms) => {
-		script = (response) => {
-			json(response, 429, { error: { message: 'slow down' } }, headers);
-		};
-		expect((await failure(false)).details.retryAfterMs).toBe(ms);
+	])('Retry-After %s', async (_name, headers, retryAfterMs) => {
+		const body = { error: { message: 'slow down' } };
+		const { details } = (await outcome(body, { status: 429, headers })) as ServiceError;
+		expect(details.retryAfterMs).toBe(retryAfterMs);
 	});
 
 	test('an HTML error page is reduced to text', async () => {
-		script = (response) => {
-			response.writeHead(502, { 'content-type': 'text/html' });
-			response.end('<html><style>p{}</style><h1>502 Bad Gateway</h1><p>proxy</p></html>');
-		};
-		expect((await failure(false)).details.serviceMessage).toBe('502 Bad Gateway proxy');
-	});
-
-	test.each<[string, Script]>([
-		[
-			'is reset',
-			(response) => {
-				response.writeHead(429, { 'retry-after': '7', 'content-length': '500' });
-				response.write('{"err', () => response.socket!.resetAndDestroy());
-			},
-		],
-		[
-			'is badly compressed',
-			(response) => {
-				response.writeHead(429, { 'retry-after': '7', 'content-encoding': 'gzip' });
-				response.end('{"err');
-			},
-		],
-	])('a status counts though its body %s, for chats and videos', async (_how, breaks) => {
-		script = breaks;
-		const details = { status: 429, retryAfterMs: 7_000, outcomeUnknown: false };
-		expect((await failure(true)).details).toMatchObject(details);
-		const video = { prompt: 'A lake', model: 'video-m1' };
-		const sent = createVideo(axiosHttp(server.url, 'key'), video, 5_000);
-		await expect(sent).rejects.toMatchObject({ details });
+		const page = '<html><style>p{}</style><h1>502 Bad Gateway</h1><p>proxy</p></html>';
+		expect(await outcome(page, { status: 502, type: 'text/html' })).toMatchObject({
+			details: { serviceMessage: '502 Bad Gateway proxy' },
+		});
 	});
 
 	test('a canceled execution stays canceled while the body of an error is read', async () => {
-		const http: HttpPort = async () =>
-			await Promise.resolve({
-				status: 429,
-				headers: {},
-				body: (async function* () {
-					yield await Promise.resolve(Buffer.from('{'));
-					throw canceledError();
-				})(),
-			});
-		const sent = completeChat(
-			http,
-			{ messages: MESSAGES },
-			{ stream: false, idleTimeoutMs: 1 },
-		);
-		await expect(sent).rejects.toMatchObject({ kind: 'canceled' });
+		const response = { status: 429, breaks: canceledError() };
+		expect(await outcome('{', response)).toMatchObject({ kind: 'canceled' });
 	});
+});
+
+describe('at a server', () => {
+	let script: Script;
+	const server = serverForEach((...args) => {
+		script(...args);
+	});
+	const complete = async (idleTimeoutMs = 5_000) =>
+		await completeChat(
+			axiosHttp(server.url, 'key'),
+			{ messages: MESSAGES },
+			{ stream: true, idleTimeoutMs },
+		);
+
+	test('[DONE] completes the reply, even if the server keeps the connection open', async () => {
+		let closed: Promise<unknown> = Promise.resolve();
+		script = (response) => {
+			closed = new Promise((resolve) => response.on('close', resolve));
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			response.write(event(says('Hi')) + DONE);
+		};
+		expect(await complete()).toMatchObject(reply('Hi'));
+		// The client closes the connection.
+		await closed;
+	});
+
+	test('the idle timeout ends the call', async () => {
+		script = (response) => {
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			response.write(event(says('Half a')));
+		};
+		await expect(complete(200)).rejects.toMatchObject({ kind: 'network' });
+	});
+
+	test.each<[string, Record<string, string>, isReset: boolean]>([
+		['is reset', { 'content-length': '500' }, true],
+		['is badly compressed', { 'content-encoding': 'gzip' }, false],
+	])(
+		'a status counts though its body %s, for chats and videos',
+		async (_how, headers, isReset) => {
+			script = (response) => {
+				response.writeHead(429, { 'retry-after': '7', ...headers });
+				if (isReset) response.write('{"err', () => response.socket!.resetAndDestroy());
+				else response.end('{"err');
+			};
+			const details = { status: 429, retryAfterMs: 7_000, outcomeUnknown: false };
+			await expect(complete()).rejects.toMatchObject({ details });
+			const video = { prompt: 'A lake', model: 'video-m1' };
+			const created = createVideo(axiosHttp(server.url, 'key'), video, 5_000);
+			await expect(created).rejects.toMatchObject({ details });
+		},
+	);
 });

@@ -1,41 +1,35 @@
 import { mapConcurrent } from '../../nodes/client/concurrency';
 
-/** Work that completes only when released, so that the test controls the order. */
+/** Work that ends only when released, so that the test controls the order. */
 function controlledWork() {
 	const started: number[] = [];
-	const release = new Map<number, (error?: Error) => void>();
-	const work = (item: number) =>
-		new Promise<number>((resolve, reject) => {
-			started.push(item);
-			release.set(item, (error) => {
-				if (error === undefined) resolve(item * 10);
-				else reject(error);
-			});
-		});
+	const ends = new Map<number, (error?: Error) => void>();
+	const settled = async () => await new Promise((resolve) => setImmediate(resolve));
 	return {
 		started,
-		work,
-		release: (item: number, error?: Error) => {
-			release.get(item)!(error);
+		settled,
+		work: (item: number) =>
+			new Promise<number>((resolve, reject) => {
+				started.push(item);
+				ends.set(item, (error) => {
+					if (error === undefined) resolve(item * 10);
+					else reject(error);
+				});
+			}),
+		release: async (item: number, error?: Error) => {
+			ends.get(item)!(error);
+			await settled();
 		},
 	};
 }
-
-const settled = async () => await new Promise((resolve) => setImmediate(resolve));
 
 test('runs at most `limit` items at a time and keeps the order of the results', async () => {
 	const { started, work, release } = controlledWork();
 	const done = mapConcurrent([1, 2, 3, 4], 2, work);
 	expect(started).toStrictEqual([1, 2]);
-
-	release(2);
-	await settled();
+	await release(2);
 	expect(started).toStrictEqual([1, 2, 3]);
-
-	release(1);
-	release(3);
-	await settled();
-	release(4);
+	for (const item of [1, 3, 4]) await release(item);
 	expect(await done).toStrictEqual([10, 20, 30, 40]);
 });
 
@@ -45,12 +39,9 @@ test('after a failure starts no further item and awaits those in progress', asyn
 	const done = mapConcurrent([1, 2, 3], 2, work).catch((error: unknown) => {
 		ended.push((error as Error).message);
 	});
-
-	release(1, new Error('broken'));
-	await settled();
+	await release(1, new Error('broken'));
 	expect(ended).toStrictEqual([]);
-
-	release(2);
+	await release(2);
 	await done;
 	expect(ended).toStrictEqual(['broken']);
 	expect(started).toStrictEqual([1, 2]);
@@ -61,6 +52,7 @@ test('an empty list does not call work', async () => {
 });
 
 test('between two groups of five items passes a turn', async () => {
+	const { settled } = controlledWork();
 	const events: (number | string)[] = [];
 	const work = (item: number) => {
 		events.push(item);
@@ -80,7 +72,7 @@ test('between two groups of five items passes a turn', async () => {
 });
 
 test('an item that waits for its turn is not started after a failure', async () => {
-	const started: number[] = [];
+	const { started, settled } = controlledWork();
 	const failing = (item: number) => {
 		started.push(item);
 		return Promise.reject(new Error('broken'));
@@ -88,8 +80,8 @@ test('an item that waits for its turn is not started after a failure', async () 
 	const turn = async () => {
 		await settled();
 	};
-	const items = [...Array(12).keys()];
-	await expect(mapConcurrent(items, 12, failing, turn)).rejects.toThrow('broken');
+	const work = mapConcurrent([...Array(12).keys()], 12, failing, turn);
+	await expect(work).rejects.toThrow('broken');
 	// At most the first group, whose items start together.
 	expect(Math.max(...started)).toBeLessThan(5);
 });

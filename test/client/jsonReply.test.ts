@@ -1,5 +1,6 @@
-import { readJsonReply, withJson, type JsonFormat } from '../../nodes/client/chat/sendChat';
 import { userMessage } from '../../nodes/client/chat/messages';
+import { readJsonReply, withJson, type JsonFormat } from '../../nodes/client/chat/sendChat';
+import { toolCall } from '../../nodes/client/chat/toolCalls';
 import type { ChatCompletion, ChatMessage, ReplyMessage } from '../../nodes/client/chat/types';
 import { ServiceError } from '../../nodes/client/errors';
 import { canceledError } from '../../nodes/client/http/failures';
@@ -32,6 +33,8 @@ function read(text: string | null, format = ANY): unknown {
 	}
 }
 
+const INVALID = 'The reply is not valid JSON';
+
 describe('the value of a reply', () => {
 	test.each<[string, string, unknown]>([
 		['the whole text', ADA_JSON, ADA],
@@ -42,33 +45,26 @@ describe('the value of a reply', () => {
 		['a fence around it', `\`\`\`json\n${ADA_JSON}\n\`\`\``, ADA],
 		['a fence in the middle', `Here:\n\`\`\`json\n${ADA_JSON}\n\`\`\`\nDone.`, ADA],
 		['a fence that is not closed', `\`\`\`json\n${ADA_JSON}`, ADA],
+		['a fence with empty lines', `\`\`\`\n\n\n${ADA_JSON}\`\`\``, ADA],
+		['a fence in upper case', `\`\`\`JSON  \n${ADA_JSON}\n\n\`\`\``, ADA],
 		['a list at the top', 'The list: [1, {"a": [2]}]', [1, { a: [2] }]],
 		['a number', '42', 42],
 		['a number in a fence', '```\n42\n```', 42],
 		['a text with brackets', '"see {x"', 'see {x'],
 		['null', 'null', null],
-		[
-			'brackets and quotes in a text',
-			'{"a": "she said \\"[no]\\" {"}',
-			{ a: 'she said "[no]" {' },
-		],
+		['brackets in a text', '{"a": "she said \\"[no]\\" {"}', { a: 'she said "[no]" {' }],
 		['a raw line break in a text', '{"a": "b\n\tc", \n"d": 1}', { a: 'b\n\tc', d: 1 }],
-		[
-			'a raw NUL after an escaped quote',
-			'So: {"a\u0000": "\\"\u0000\\\\"}',
-			{ 'a\0': '"\0\\' },
-		],
+		['a raw NUL', 'So: {"a\u0000": "\\"\u0000\\\\"}', { 'a\0': '"\0\\' }],
 		['a raw line break in a list in a fence', '```\n["a\r\nb",\r\n1]\n```', ['a\r\nb', 1]],
 		['a line break of Unicode, which JSON allows', '{"a": "b\u2028c"}', { a: 'b\u2028c' }],
 		['texts in a fence for JSON', 'Tags:\n```json\n["a", "b"]\n```\nMore?', ['a', 'b']],
 		['nothing in a fence for JSON', 'None:\n```json\n{}\n```', {}],
 		['an object deep in a list', 'So: [[], [{"a": 1}]]', [[], [{ a: 1 }]]],
-		['code in a text', '{"a": "```js\\nx = {\\n```"}', { a: '```js\nx = {\n```' }],
+		['a fence in a text', '{"a":"```js\\nx = {\\n```"}', { a: '```js\nx = {\n```' }],
 	])('%s', (_name, text, value) => {
 		expect(read(text)).toStrictEqual(value);
 	});
 
-	const INVALID = 'The reply is not valid JSON';
 	test.each<[string, string | null]>([
 		['nothing', null],
 		['white space', ' \n'],
@@ -123,31 +119,32 @@ describe('the value of a reply', () => {
 });
 
 describe('a schema', () => {
+	const [UNFIT, TYPE] = ['The reply does not match the schema', 'Instance type'];
 	test.each<[string, string, unknown]>([
 		['a value that matches', ADA_JSON, ADA],
 		['a value without an optional field', '{"name": "Ada"}', { name: 'Ada' }],
 		[
 			'a field of another type',
 			'{"name": "Ada", "age": "36"}',
-			'The reply does not match the schema at #/age: Instance type "string" is invalid. Expected "integer"',
+			`${UNFIT} at #/age: ${TYPE} "string" is invalid. Expected "integer"`,
 		],
 		[
 			'a field that is missing',
 			'{"age": 36}',
-			'The reply does not match the schema at #: Instance does not have required property "name"',
+			`${UNFIT} at #: Instance does not have required property "name"`,
 		],
 		[
 			'a field that is not declared',
 			'{"name": "Ada", "note": "!"}',
-			'The reply does not match the schema: it does not declare note',
+			`${UNFIT}: it does not declare note`,
 		],
 		[
 			'a list in place of an object',
 			`[${ADA_JSON}]`,
-			'The reply does not match the schema at #: Instance type "array" is invalid. Expected "object"',
+			`${UNFIT} at #: ${TYPE} "array" is invalid. Expected "object"`,
 		],
-	])('%s', (_name, text, outcome) => {
-		expect(read(text, PERSON)).toStrictEqual(outcome);
+	])('%s', (_name, text, value) => {
+		expect(read(text, PERSON)).toStrictEqual(value);
 	});
 
 	test.each<[JsonObject, string, unknown]>([
@@ -156,17 +153,11 @@ describe('a schema', () => {
 		[{}, 'true', true],
 		[{ type: 'array' }, 'Tags: ["a", "b"]', ['a', 'b']],
 		[{ $ref: '#/$defs/a', $defs: { a: { type: 'array' } } }, 'Tags: ["a"]', ['a']],
-	])('%j fits %s', (schema, text, value) => {
+		[{ description: 'Anything' }, 'Paris is the capital [1].', INVALID],
+		[{ type: 'object' }, 'Use {} here', INVALID],
+		[{ type: 'array' }, '- [ ] Buy milk', INVALID],
+	])('%j finds in %s: %j', (schema, text, value) => {
 		expect(read(text, { ...ANY, schema })).toStrictEqual(value);
-	});
-
-	test.each<[JsonObject, string]>([
-		[{}, 'Paris is the capital [1].'],
-		[{ description: 'Anything' }, 'Paris is the capital [1].'],
-		[{ type: 'object' }, 'Use {} here'],
-		[{ type: 'array' }, '- [ ] Buy milk'],
-	])('%j finds no JSON in: %s', (schema, text) => {
-		expect(read(text, { ...ANY, schema })).toBe('The reply is not valid JSON');
 	});
 });
 
@@ -178,14 +169,14 @@ test.each([
 	const completion = reply('{"a": ', reason);
 	expect(() => readJsonReply(completion, ANY)).toThrow(
 		expect.objectContaining({
-			message: 'The reply is not valid JSON',
+			message: INVALID,
 			advice: [advice],
 			details: { serviceMessage: '{"a":', partial: completion },
 		}) as Error,
 	);
 });
 
-const CALL = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } } as const;
+const CALL = toolCall('c', 'f', '{}');
 
 test('a reply that asks for tools is no answer, unless they have run', () => {
 	const asks = reply('One moment', 'tool_calls', { tool_calls: [CALL] });
@@ -225,32 +216,34 @@ describe('asking', () => {
 		}
 	});
 
+	const image = (path: string) =>
+		({ type: 'image_url', image_url: { url: `https://a.example/${path}` } }) as const;
+
 	test('it is asked for once in each message, beside an image and in a repair, too', async () => {
-		const image = { type: 'image_url', image_url: { url: 'https://a.example/json' } } as const;
-		const messages: ChatMessage[] = [{ role: 'user', content: [image] }];
+		const messages: ChatMessage[] = [{ role: 'user', content: [image('json')] }];
 		const once = { ...ANY, repairAttempts: 1 };
 		const { sent } = await ask(messages, once, reply('A tree'), reply('{}'));
-		const asked = { role: 'user', content: [image, { type: 'text', text: JSON_ONLY }] };
-		const repair = `The reply is not valid JSON. ${JSON_ONLY}`;
+		const text = { type: 'text', text: JSON_ONLY };
+		const asked = { role: 'user', content: [image('json'), text] };
+		const repair = userMessage(`${INVALID}. ${JSON_ONLY}`);
 		expect(sent).toStrictEqual([
 			[asked],
-			[asked, { role: 'assistant', content: 'A tree' }, userMessage(repair)],
+			[asked, { role: 'assistant', content: 'A tree' }, repair],
 		]);
 	});
 
 	test('the schema is in the last user message, wherever that is', async () => {
-		const image = { type: 'image_url', image_url: { url: 'https://a.example/1.png' } } as const;
 		const messages: ChatMessage[] = [
 			{ role: 'system', content: 'Use JSON' },
-			{ role: 'user', content: [image] },
+			{ role: 'user', content: [image('1.png')] },
 			{ role: 'assistant', content: null, tool_calls: [CALL] },
 			{ role: 'tool', tool_call_id: 'c', content: '1' },
 		];
 		const { sent } = await ask(messages, PERSON, reply(ADA_JSON));
 		const text = expect.stringContaining(`\n${JSON.stringify(SCHEMA)}`) as string;
-		const content = [image, { type: 'text' as const, text }];
+		const content = [image('1.png'), { type: 'text' as const, text }];
 		expect(sent).toStrictEqual([messages.with(1, { role: 'user', content })]);
-		expect(messages[1]!.content).toStrictEqual([image]);
+		expect(messages[1]!.content).toStrictEqual([image('1.png')]);
 
 		const tools = messages.slice(2);
 		expect((await ask(tools, PERSON, reply(ADA_JSON))).sent).toStrictEqual([

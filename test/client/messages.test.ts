@@ -1,23 +1,32 @@
-import { checkMessages, checkOrder, userMessage } from '../../nodes/client/chat/messages';
-import type { ChatMessage } from '../../nodes/client/chat/types';
+import {
+	checkMessages,
+	checkOrder,
+	lastTurn,
+	limitMemory,
+	restoreReplies,
+	toKeep,
+	userMessage,
+	withMemory,
+} from '../../nodes/client/chat/messages';
+import { toolCall } from '../../nodes/client/chat/toolCalls';
+import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
 import type { JsonValue } from '../../nodes/client/json';
+import { isSignedUrl } from '../../nodes/shared/engine/request';
+import { seededRandom } from '../support/seededRandom';
 
-const user = { role: 'user', content: 'Hi' } as const;
-const call = (id: string) => ({
-	id,
-	type: 'function' as const,
-	function: { name: 'weather', arguments: '{}' },
+const system: ChatMessage = { role: 'system', content: 'Be brief' };
+const user = (content = 'Hi'): ChatMessage => ({ role: 'user', content });
+const says = (content: string): ChatMessage => ({ role: 'assistant', content });
+const calls = (...tool_calls: ToolCall[]): ChatMessage => ({
+	...{ role: 'assistant', content: null },
+	tool_calls,
 });
-const asks = (...ids: string[]): ChatMessage => ({
-	role: 'assistant',
-	content: null,
-	tool_calls: ids.map(call),
-});
-const result = (id: string): ChatMessage => ({ role: 'tool', tool_call_id: id, content: 'ok' });
+const asks = (...ids: string[]) => calls(...ids.map((id) => toolCall(id, 'weather', '{}')));
+const result = (id: string): ChatMessage => ({ role: 'tool', tool_call_id: id, content: id });
+const image = (url: string) => ({ type: 'image_url', image_url: { url } }) as const;
 
 test('the images of a user message come after its text', () => {
 	const [first, second] = ['https://example.com/a.png', 'https://example.com/b.png'];
-	const image = (url: string) => ({ type: 'image_url', image_url: { url } });
 	expect(userMessage('What is this?', [first, second])).toStrictEqual({
 		role: 'user',
 		content: [{ type: 'text', text: 'What is this?' }, image(first), image(second)],
@@ -27,127 +36,239 @@ test('the images of a user message come after its text', () => {
 describe('messages (spec 2.2)', () => {
 	const check = (value: unknown, allowPrivate = false) =>
 		checkMessages(value as JsonValue, 'Messages', { allowPrivate });
+	const LOCAL = { role: 'user', content: [image('http://127.0.0.1/a.png')] };
 
-	test.each([
-		[[user]],
-		[[{ role: 'system', content: 'x' }, user]],
-		[[{ role: 'user', content: [{ type: 'text', text: 'x' }] }]],
-		[
-			[
-				{
-					role: 'user',
-					content: [{ type: 'image_url', image_url: { url: 'https://a.example/x' } }],
-				},
-			],
-		],
-		[[{ role: 'assistant', content: null, tool_calls: [call('1')], reasoning_content: 'r' }]],
-		[[{ role: 'assistant', content: '', tool_calls: [call('1')] }]],
-		[[{ role: 'assistant', content: ' \n', tool_calls: [call('1')] }]],
-		[[{ role: 'user', content: 'Hi', tool_calls: null }]],
-		[[result('1')]],
-	])('%j is returned unchanged', (messages) => {
-		expect(check(messages)).toStrictEqual(messages);
+	test.each<[object]>([
+		[user()],
+		[{ role: 'user', content: [{ type: 'text', text: 'x' }] }],
+		[{ role: 'user', content: [image('https://a.example/x')] }],
+		[{ ...asks('1'), reasoning_content: 'r' }],
+		[{ ...asks('1'), content: '' }],
+		[{ ...asks('1'), content: ' \n' }],
+		[{ ...user(), tool_calls: null }],
+		[result('1')],
+	])('%j is returned unchanged', (message) => {
+		expect(check([system, message])).toStrictEqual([system, message]);
 	});
 
-	test.each([
-		['Hello', 'Messages is not a list'],
-		[{ role: 'user' }, 'Messages is not a list'],
-		[['Hello'], 'Messages: entry 1 has an unknown role'],
-		[[user, { role: 'bot', content: 'x' }], 'Messages: entry 2 has an unknown role'],
-		[[{ role: 'user', content: '' }], 'Messages: entry 1 has no content'],
-		[[{ role: 'user', content: ' ' }], 'Messages: entry 1 has no content'],
-		[[{ role: 'user', content: [] }], 'Messages: entry 1 has no content'],
-		[[{ role: 'user', content: null }], 'Messages: entry 1 has no content'],
-		[[{ role: 'assistant', content: null }], 'Messages: entry 1 has no content'],
-		[
-			[{ role: 'assistant', content: null, tool_calls: [] }],
-			'Messages: entry 1 has no content',
-		],
-		[
-			[{ role: 'assistant', content: 'Hi', tool_calls: 'x' }],
-			'Messages: entry 1 has tool_calls',
-		],
-		[
-			[{ role: 'assistant', content: 'Hi', tool_calls: [1] }],
-			'Messages: entry 1 has tool_calls',
-		],
-		[
-			[{ role: 'user', content: [{ type: 'text', text: '' }] }],
-			'Messages: entry 1 has no content',
-		],
-		[[{ role: 'user', content: [{ type: 'audio' }] }], 'Messages: entry 1 has a part'],
-		[
-			[
-				{
-					role: 'user',
-					content: [
-						{ type: 'image_url', image_url: { url: 'data:image/png;base64,xx' } },
-					],
-				},
-			],
-			'Messages: entry 1, image is a data: URL',
-		],
-		[
-			[
-				{
-					role: 'user',
-					content: [{ type: 'image_url', image_url: { url: 'http://127.0.0.1/a.png' } }],
-				},
-			],
-			'Messages: entry 1, image points to a private network',
-		],
-	])('%j is rejected: %s', (messages, message) => {
-		expect(() => check(messages)).toThrow(message);
+	const EMPTY = 'has no content';
+	test.each<[unknown, string]>([
+		['Hello', 'has an unknown role'],
+		[{ role: 'bot', content: 'x' }, 'has an unknown role'],
+		[user(''), EMPTY],
+		[user(' '), EMPTY],
+		[{ role: 'user', content: [] }, EMPTY],
+		[{ role: 'user', content: null }, EMPTY],
+		[{ role: 'assistant', content: null }, EMPTY],
+		[calls(), EMPTY],
+		[{ ...says('Hi'), tool_calls: 'x' }, 'has tool_calls'],
+		[{ ...says('Hi'), tool_calls: [1] }, 'has tool_calls'],
+		[{ role: 'user', content: [{ type: 'text', text: '' }] }, EMPTY],
+		[{ role: 'user', content: [{ type: 'audio' }] }, 'has a part'],
+		[{ role: 'user', content: [image('data:image/png;base64,xx')] }, 'image is a data: URL'],
+		[LOCAL, 'image points to a private network'],
+	])('%j is rejected: %s', (message, words) => {
+		expect(() => check([user(), message])).toThrow(
+			expect.objectContaining({
+				message: expect.stringMatching(`^Messages: entry 2,? ${words}`) as string,
+			}) as Error,
+		);
+	});
+
+	test.each(['Hello', user()])('%j is not a list', (value) => {
+		expect(() => check(value)).toThrow('Messages is not a list');
 	});
 
 	test('an image on a private network is valid if the service is on a private network', () => {
-		const messages = [
-			{
-				role: 'user',
-				content: [{ type: 'image_url', image_url: { url: 'http://127.0.0.1/a.png' } }],
-			},
-		];
-		expect(check(messages, true)).toStrictEqual(messages);
+		expect(check([LOCAL], true)).toStrictEqual([LOCAL]);
 	});
 });
 
 describe('order of messages (spec 2.2, 4)', () => {
-	test.each([
-		[[user]],
-		[[{ role: 'system' as const, content: 'x' }, user]],
-		[[user, asks('a', 'b'), result('b'), result('a')]],
-		[[user, asks('a'), result('a'), { role: 'assistant' as const, content: 'x' }, user]],
-	])('%j is valid', (messages) => {
-		expect(() => {
+	const LOST = 'is a tool result without a matching tool call';
+	test.each<[ChatMessage[], string?]>([
+		[[user()]],
+		[[system, user()]],
+		[[user(), asks('a', 'b'), result('b'), result('a')]],
+		[[user(), asks('a'), result('a'), says('x'), user()]],
+		[[], 'Messages is empty'],
+		[[system], 'Messages: the last entry has the role system'],
+		[[user(), says('x')], 'Messages: the last entry has the role assistant'],
+		[[user(), result('a')], `Messages: entry 2 ${LOST}`],
+		[[user(), asks('a'), result('b')], `Messages: entry 3 ${LOST}`],
+		[[user(), asks('a'), result('a'), result('a')], `Messages: entry 4 ${LOST}`],
+		[
+			[user(), asks('a'), user()],
+			'Messages: entry 3 comes before the result of the tool call a',
+		],
+		[[user(), asks('a', 'b'), result('a')], 'Messages has no result for the tool call b'],
+		[[user(), asks('a')], 'Messages has no result for the tool call a'],
+	])('%j: %s', (messages, problem = '') => {
+		const check = () => {
 			checkOrder(messages, 'Messages');
-		}).not.toThrow();
+		};
+		if (problem === '') expect(check).not.toThrow();
+		else expect(check).toThrow(problem);
+	});
+});
+
+/** A question, a round of tool calls for each list of IDs, and the answer. */
+const turn = (name: string, ...rounds: string[][]): ChatMessage[] => [
+	user(name),
+	...rounds.flatMap((ids) => [asks(...ids), ...ids.map(result)]),
+	says(`${name}!`),
+];
+
+describe('where the memory goes', () => {
+	test.each([
+		['after the system message', [system, user()], [system, ...turn('a'), user()]],
+		['first without one', [user()], [...turn('a'), user()]],
+		[
+			'before earlier messages',
+			[system, ...turn('b'), user()],
+			[system, ...turn('a'), ...turn('b'), user()],
+		],
+	])('%s', (_name, messages, expected) => {
+		expect(withMemory(turn('a'), messages)).toStrictEqual(expected);
+	});
+});
+
+describe('the last turn', () => {
+	test.each<[string, ChatMessage[], number]>([
+		['is the question', [system, user('Hi')], 1],
+		['begins with the first of several user messages', [...turn('a'), user('b'), user('c')], 2],
+		['has the tool calls after the question', [system, ...turn('a', ['1']).slice(0, -1)], 1],
+		['is empty without a question', [system], 1],
+	])('%s', (_name, messages, start) => {
+		expect(lastTurn(messages)).toBe(start);
+	});
+});
+
+describe('what is kept of a turn', () => {
+	const text = { type: 'text', text: 'Look' } as const;
+	const own = image('https://example.com/a.png');
+	const signed = image('https://n8n.example/rest/binary-data/signed?token=a.b.c');
+	const gone = { type: 'text', text: '[image, no longer available]' } as const;
+	test.each<[string, ChatMessage[], ChatMessage[]]>([
+		['no system message', [system, user(), system, says('Yes')], [user(), says('Yes')]],
+		[
+			'public URLs of images, but no signed URLs of this n8n',
+			[{ role: 'user', content: [text, signed, own] }],
+			[{ role: 'user', content: [text, gone, own] }],
+		],
+		[
+			'a text instead of an empty reply, which no service would take back',
+			[user(), { role: 'assistant', content: null }],
+			[user(), says('[reply without text]')],
+		],
+		['tool calls', [asks('1')], [asks('1')]],
+	])('%s', (_name, messages, kept) => {
+		expect(toKeep(messages, isSignedUrl)).toStrictEqual(kept);
+	});
+});
+
+describe('the limits', () => {
+	const all = [...turn('a'), ...turn('b', ['1', '2']), ...turn('c')];
+
+	test.each<[string, [messages: number, characters?: number], ChatMessage[]]>([
+		['0 keeps everything', [0], all],
+		['enough for everything', [9], all],
+		['the oldest turn goes first', [8], all.slice(2)],
+		['a turn goes as a whole', [6], turn('c')],
+		['characters count as JSON', [0, 80], turn('c')],
+		['what does not fit is forgotten', [0, 20], []],
+	])('%s', (_name, limits, expected) => {
+		expect(limitMemory(all, ...limits)).toStrictEqual(expected);
 	});
 
-	test.each([
-		[[], 'Messages is empty'],
+	test('of a last turn that is too long, the question and the last rounds stay', () => {
+		const long = [...turn('a'), ...turn('b', ['1', '2'], ['3'], ['4'])];
+		expect(limitMemory(long, 7)).toStrictEqual(turn('b', ['3'], ['4']));
+		expect(limitMemory(long, 3)).toStrictEqual(turn('b'));
+	});
+
+	test('what remains begins with a question, has all results, and is within the limits', () => {
+		for (let seed = 0; seed < 500; seed += 1) {
+			const random = seededRandom(seed);
+			const upTo = (max: number) => Math.floor(random() * (max + 1));
+			const messages = Array.from({ length: upTo(6) }, (_none, index) => {
+				const rounds = Array.from({ length: upTo(3) }, (_each, round) =>
+					Array.from({ length: 1 + upTo(2) }, (_call, call) => `${round}-${call}`),
+				);
+				const whole = turn(`q${index}${'x'.repeat(upTo(50))}`, ...rounds);
+				// A conversation that was stopped ends with a tool result.
+				return rounds.length > 0 && random() < 0.3 ? whole.slice(0, -1) : whole;
+			}).flat();
+			const [most, length] = [upTo(30), upTo(1) === 0 ? Infinity : upTo(2_000)];
+			const kept = limitMemory(messages, most, length);
+
+			checkOrder([...kept, user('next')], `Seed ${seed}`);
+			expect(kept[0]?.role ?? 'user').toBe('user');
+			expect(kept.length).toBeLessThanOrEqual(most || Infinity);
+			const characters = kept.map((each) => JSON.stringify(each)).join('').length;
+			expect(characters).toBeLessThanOrEqual(length);
+			// The newest stays.
+			if (kept.length > 0) expect(kept.at(-1)).toBe(messages.at(-1));
+			expect(limitMemory(kept, most, length)).toStrictEqual(kept);
+		}
+	});
+});
+
+describe('replies of the model among rebuilt messages', () => {
+	const WEATHER = toolCall('1', 'weather', '{ "city": "Rome" }');
+	const TIME = toolCall('2', 'time', '{ "at": [ { "city": "Rome" } ] }');
+	const REPLY: ChatMessage = { ...calls(WEATHER, TIME), reasoning_content: 'Two things.' };
+	const results = [result('1'), result('2')];
+	const oslo = calls(toolCall('1', 'weather', '{"city":"Oslo"}'));
+	const first: ChatMessage = { ...calls(WEATHER), reasoning_content: 'one' };
+	const second: ChatMessage = { ...oslo, reasoning_content: 'two' };
+	const rome = calls(toolCall('1', 'weather', '{"city":"Rome"}'));
+
+	test.each<[string, ChatMessage[], ChatMessage[], ChatMessage[]]>([
 		[
-			[{ role: 'system' as const, content: 'x' }],
-			'Messages: the last entry has the role system',
+			'calls in one message get their reasoning and original arguments back',
+			[
+				user(),
+				calls(
+					toolCall('1', 'weather', '{"city":"Rome"}'),
+					toolCall('2', 'time', '{"at":[{"city":"Rome"}]}'),
+				),
+				...results,
+			],
+			[REPLY],
+			[user(), REPLY, ...results],
 		],
 		[
-			[user, { role: 'assistant' as const, content: 'x' }],
-			'Messages: the last entry has the role assistant',
+			'calls in separate messages are merged into the original reply',
+			[
+				user(),
+				calls(toolCall('1', 'weather', '{"city":"Rome","id":"1"}')),
+				result('1'),
+				calls(toolCall('2', 'time', '{"at":[{"city":"Rome"}],"id":"2"}')),
+				result('2'),
+			],
+			[REPLY],
+			[user(), REPLY, ...results],
 		],
-		[[user, result('a')], 'Messages: entry 2 is a tool result without a matching tool call'],
 		[
-			[user, asks('a'), result('b')],
-			'Messages: entry 3 is a tool result without a matching tool call',
+			'an id that is reused in another round is another call',
+			[rome, result('1'), oslo, result('1')],
+			[first, second],
+			[first, result('1'), second, result('1')],
 		],
-		[
-			[user, asks('a'), result('a'), result('a')],
-			'Messages: entry 4 is a tool result without a matching',
-		],
-		[[user, asks('a'), user], 'Messages: entry 3 comes before the result of the tool call a'],
-		[[user, asks('a', 'b'), result('a')], 'Messages has no result for the tool call b'],
-		[[user, asks('a')], 'Messages has no result for the tool call a'],
-	])('%j is rejected: %s', (messages, message) => {
-		expect(() => {
-			checkOrder(messages, 'Messages');
-		}).toThrow(message);
+	])('%s', (_name, messages, replies, restored) => {
+		expect(restoreReplies(messages, replies)).toStrictEqual(restored);
+	});
+
+	test.each<[string, ChatMessage[], ChatMessage[]]>([
+		['the same call in two rounds', [rome, result('1'), user(), rome, result('1')], [rome]],
+		['twice in a row', [rome, result('1'), rome, result('1')], [rome, { ...rome }]],
+		['another name', [calls(toolCall('1', 'wether', '{"city":"Rome"}'))], [first]],
+		['another value', [oslo], [first]],
+		['no arguments', [calls(toolCall('1', 'weather', ''))], [first]],
+		['another ID', [calls(toolCall('9', 'weather', '{"city":"Rome"}'))], [first]],
+		['a list of another length', [calls(toolCall('2', 'time', '{"at":[]}'))], [REPLY]],
+	])('stay as they are: %s', (_name, messages, replies) => {
+		expect(restoreReplies(messages, replies)).toStrictEqual(messages);
 	});
 });

@@ -19,7 +19,7 @@ const BLOCKS = new Map(
 
 let emulator: Emulator;
 beforeAll(async () => {
-	emulator = await startEmulator({ videoSeconds: 1, chunkMs: 1 });
+	emulator = await startEmulator({ videoSeconds: 0, chunkMs: 1 });
 });
 afterAll(async () => {
 	await emulator.stop();

@@ -9,6 +9,8 @@ import { rowTable } from '../support/rowTable';
 const asked = (name: string, index = 0) =>
 	({ index, call: name, row: { call: name, prompt: name } }) as unknown as AskedCall;
 
+const three = () => ['a', 'b', 'c'].map(asked) as [AskedCall, AskedCall, AskedCall];
+
 function open(reusesIds = false) {
 	const clock = fakeClock(1_000_000);
 	const table = rowTable(undefined, undefined, reusesIds);
@@ -68,7 +70,7 @@ describe('the rows at each point where n8n may be killed', () => {
 		['without a claim', false],
 		['with a claim', true],
 	])('%s', async (_name, isClaimed) => {
-		const { writer, claim, shown } = open();
+		const { writer, claim, shown, table } = open();
 		const call = asked('a');
 		if (isClaimed) await claim('t', call);
 		expect(shown()).toStrictEqual(isClaimed ? ['a claimed t'] : []);
@@ -78,14 +80,7 @@ describe('the rows at each point where n8n may be killed', () => {
 		expect(shown()).toStrictEqual(['a sent']);
 		await writer.flush();
 		expect(shown()).toStrictEqual(['a open']);
-	});
-
-	test('the answer is there before the row of the call goes', async () => {
-		const { writer, table } = open();
-		const call = asked('a');
-		await writer.announce(call);
-		writer.settle(call, answer('a'));
-		await writer.flush();
+		// The answer is there before the row of the call goes.
 		expect(kinds(table.calls.at(-1)!)).toStrictEqual(['insert', 'remove']);
 	});
 
@@ -181,7 +176,7 @@ describe('compare-and-set', () => {
 
 	test('claims of one write that follow each other are sent by one step', async () => {
 		const { writer, claim, table } = open();
-		const [a, b, c] = ['a', 'b', 'c'].map(asked) as [AskedCall, AskedCall, AskedCall];
+		const [a, b, c] = three();
 		await claim('t', a, b, c);
 		// The first write begins at once: what comes with it goes into the second.
 		expect(await announceAll(writer, [a, b, c])).toStrictEqual(['stored', 'stored', 'stored']);
@@ -190,7 +185,7 @@ describe('compare-and-set', () => {
 
 	test('a claim between them that is not to be sent stays', async () => {
 		const { writer, claim, shown } = open();
-		const [a, b, c] = ['a', 'b', 'c'].map(asked) as [AskedCall, AskedCall, AskedCall];
+		const [a, b, c] = three();
 		await claim('t', a, b, c);
 		expect(await announceAll(writer, [a, c])).toStrictEqual(['stored', 'stored']);
 		expect(shown()).toStrictEqual(['a sent', 'b claimed t', 'c sent']);
@@ -220,7 +215,7 @@ describe('compare-and-set', () => {
 		['has the token of another write', (row) => ({ ...row, token: 'u' })],
 	])('a claim is lost that %s; the others are sent', async (_name, change) => {
 		const { writer, claim, table } = open();
-		const [a, b, c] = ['a', 'b', 'c'].map(asked) as [AskedCall, AskedCall, AskedCall];
+		const [a, b, c] = three();
 		await claim('t', a, b, c);
 		table.edit((row) => (row['call'] === 'b' ? change(row) : row));
 		expect(await announceAll(writer, [a, b, c])).toStrictEqual(['stored', 'lost', 'stored']);
@@ -237,10 +232,10 @@ describe('compare-and-set', () => {
 });
 
 describe('a table that is away', () => {
-	test('before the announcement: it has failed, and the answer is written later', async () => {
+	test('before the announcement: it has failed, the answer is written later, and another one at once', async () => {
 		const { writer, table, shown, failed } = open();
 		table.fails = () => ({ committed: false });
-		const call = asked('a');
+		const [call, next] = three();
 		expect(await writer.announce(call)).toBe('failed');
 		writer.settle(call, answer('a'));
 		await writer.flush();
@@ -248,6 +243,9 @@ describe('a table that is away', () => {
 		table.fails = () => undefined;
 		await writer.flush();
 		expect(shown()).toStrictEqual(['a open']);
+		expect(await writer.announce(next)).toBe('stored');
+		expect(shown()).toStrictEqual(['a open', 'b sent']);
+		writer.end();
 	});
 
 	test('when an answer is written: no row is lost, and none goes', async () => {
@@ -261,16 +259,6 @@ describe('a table that is away', () => {
 		table.fails = () => undefined;
 		await writer.flush();
 		expect(shown()).toStrictEqual(['a open']);
-	});
-
-	test('an announcement after a failure is written again', async () => {
-		const { writer, table, shown } = open();
-		table.fails = () => ({ committed: false });
-		const call = asked('a');
-		expect(await writer.announce(call)).toBe('failed');
-		table.fails = () => undefined;
-		expect(await writer.announce(call)).toBe('stored');
-		expect(shown()).toStrictEqual(['a sent']);
 	});
 
 	test('the error of a compare-and-set that was committed: the claim that is not sent leaves no row', async () => {
@@ -308,7 +296,7 @@ test('an announcement whose rows the table does not give back ends', async () =>
 
 test('calls with and without a claim go in one write', async () => {
 	const { writer, claim, shown } = open();
-	const [a, b, c] = ['a', 'b', 'c'].map(asked) as [AskedCall, AskedCall, AskedCall];
+	const [a, b, c] = three();
 	await claim('t', b);
 	const all = Promise.all([a, b, c].map(async (call) => await writer.announce(call)));
 	expect(await all).toStrictEqual(['stored', 'stored', 'stored']);

@@ -1,10 +1,15 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { SPEC_VIDEO_MODELS, type SpecVideoModel } from '../support/specVideoModels';
 import {
 	agent,
 	assistant,
+	byId,
 	chat,
 	createVideo,
-	suggested,
 	waitForVideo,
+	WEATHER,
+	type AssistantForm,
 	type ChatForm,
 	type Target,
 	type VideoForm,
@@ -23,28 +28,17 @@ export interface ExampleCall {
 }
 
 const CHATS = '/v1/chat/completions';
-const USER = { role: 'user', content: 'Hello' };
-const QUESTION = { role: 'user', content: 'What is the weather in Rome?' };
-const IN_JSON = `${QUESTION.content}\n\nAnswer with JSON only, without any text around it.`;
+const say = (content: unknown, role = 'user') => ({ role, content });
+const [HELLO, QUESTION] = [say('Hello'), say('What is the weather in Rome?')];
+const IN_JSON = `${String(QUESTION.content)}\n\nAnswer with JSON only, without any text around it.`;
 const IMAGE = 'https://example.com/photo.jpg';
+const PICTURE = { type: 'image_url', image_url: { url: IMAGE } };
+const TALK = [say('Be brief.', 'system'), HELLO, say('Hi', 'assistant'), HELLO];
+const STOP = ['END', 'STOP', '###', 'User:'];
 
-/** A tool declaration (spec 2.3). */
-const WEATHER = {
-	type: 'function',
-	function: {
-		name: 'get_weather',
-		description: 'Tells the weather in a city',
-		parameters: {
-			type: 'object',
-			properties: { city: { type: 'string', description: 'Name of the city' } },
-			required: ['city'],
-		},
-	},
-};
 /** The assistant message that requests the call (spec 2.3, 2.4). */
 const CALLING = {
-	role: 'assistant',
-	content: null,
+	...say(null, 'assistant'),
 	tool_calls: [
 		{
 			id: 'call_1',
@@ -54,227 +48,148 @@ const CALLING = {
 	],
 };
 /** The result that the client sends back (spec 2.3). */
-const RESULT = { role: 'tool', tool_call_id: 'call_1', content: '{"temperature":21}' };
+const RESULT = { ...say('{"temperature":21}', 'tool'), tool_call_id: 'call_1' };
 
-/** What `stream: true` is sent with, so that the last chunk has the usage (spec 2.1). */
-const STREAMED = { stream: true, stream_options: { include_usage: true } };
-const NOT_STREAMED = { stream: false };
+/** With `stream: true` the usage is asked for, which the last chunk has then (spec 2.1). */
+const modeOf = (isStreamed = false) =>
+	isStreamed ? { stream: true, stream_options: { include_usage: true } } : { stream: false };
 
 /** A call of a model or an application, made by Chat Completion and by Agent with Tools. */
-function chatCall(name: string, form: ChatForm, body: object): ExampleCall {
-	const mode = form.isStreamed === true ? STREAMED : NOT_STREAMED;
+const chatCall = (name: string, entered: ChatForm, fields: object): ExampleCall => {
+	const form = { prompt: 'Hello', ...entered };
 	return {
 		name,
 		path: CHATS,
-		bodies: [{ ...body, ...mode }],
+		bodies: [{ messages: [HELLO], ...modeOf(form.isStreamed), ...fields }],
 		by: {
 			'Chat Completion': async (target) => await chat(target, form),
 			'Agent with Tools': async (target) => await agent(target, form),
 		},
 	};
-}
-
-/** The same call without and with streaming. */
-const both = (name: string, form: ChatForm, body: object) => [
-	chatCall(name, form, body),
-	chatCall(`${name}, streamed`, { ...form, isStreamed: true }, body),
-];
-
-/** A chat with one optional field. */
-const withField = (name: string, form: ChatForm, fields: object) =>
-	chatCall(name, { prompt: 'Hello', ...form }, { messages: [USER], ...fields });
-
-const toolChoices = (['auto', 'none', 'required'] as const).map((choice): ExampleCall => ({
-	name: `tool_choice ${choice}`,
-	path: CHATS,
-	bodies: [{ messages: [QUESTION], tools: [WEATHER], tool_choice: choice, ...NOT_STREAMED }],
-	by: {
-		'Chat Completion': async (target) =>
-			await chat(target, {
-				prompt: QUESTION.content,
-				options: { tools: JSON.stringify([WEATHER]), toolChoice: choice },
-			}),
-		'Agent with Tools': async (target) =>
-			await agent(target, {
-				prompt: QUESTION.content,
-				tools: [WEATHER],
-				options: { toolChoice: choice },
-			}),
-	},
-}));
-
-const toolRounds: ExampleCall = {
-	name: 'function calling, both rounds',
-	path: CHATS,
-	answers: [CALLING],
-	bodies: [
-		{ messages: [QUESTION], tools: [WEATHER], ...NOT_STREAMED },
-		{ messages: [QUESTION, CALLING, RESULT], tools: [WEATHER], ...NOT_STREAMED },
-	],
-	by: {
-		'Agent with Tools': async (target) =>
-			await agent(target, { prompt: QUESTION.content, tools: [WEATHER] }, () => ({
-				temperature: 21,
-			})),
-		'Chat Completion, twice': async (target) => {
-			const options = { tools: JSON.stringify([WEATHER]) };
-			await chat(target, { prompt: QUESTION.content, options });
-			await chat(target, { messages: [QUESTION, CALLING, RESULT], options });
-		},
-	},
 };
 
-function assistantCall(
-	name: string,
-	form: Parameters<typeof assistant>[1],
-	body: object,
-): ExampleCall {
-	const mode = form.isStreamed === true ? STREAMED : NOT_STREAMED;
+const assistantCall = (name: string, form: Partial<AssistantForm>, fields: object): ExampleCall => {
+	const message = 'Make a video of the sea';
+	const mode = modeOf(form.isStreamed);
 	return {
 		name: `super assistant: ${name}`,
 		path: CHATS,
-		bodies: [{ app_code: 'demo-assistant', ...body, ...mode }],
+		bodies: [{ app_code: 'demo-assistant', messages: [say(message)], ...mode, ...fields }],
 		by: {
 			'Super Assistant': async (target) =>
-				await assistant(target, { isStreamed: false, ...form }),
+				await assistant(target, { message, isStreamed: false, ...form }),
 		},
 	};
-}
+};
 
-const TASK = { role: 'user', content: 'Make a video of the sea' };
+const DECLARED = { tools: JSON.stringify([WEATHER]) };
+const withTools = { messages: [QUESTION], tools: [WEATHER], stream: false };
+const asking = String(QUESTION.content);
 
 /** All example calls of the chat interface (spec 2.1 to 2.3, 2.7, 4). */
 export const CHAT_CALLS: readonly ExampleCall[] = [
-	...both('a chat with the default model', { prompt: 'Hello' }, { messages: [USER] }),
-	...both(
-		'a chat with a model',
-		{ prompt: 'Hello', model: 'chat-m1' },
-		{ messages: [USER], model: 'chat-m1' },
-	),
-	...both(
-		'an application',
-		{ prompt: 'Hello', appCode: 'demo-app' },
-		{ messages: [USER], app_code: 'demo-app' },
-	),
+	chatCall('a chat with the default model', {}, {}),
+	chatCall('a chat with the default model, streamed', { isStreamed: true }, {}),
+	chatCall('a chat with a model', { model: 'chat-m1' }, { model: 'chat-m1' }),
+	chatCall('an application', { appCode: 'demo-app' }, { app_code: 'demo-app' }),
 	chatCall(
 		'an application with another model',
-		{ prompt: 'Hello', appCode: 'demo-app', model: 'chat-m2' },
-		{ messages: [USER], app_code: 'demo-app', model: 'chat-m2' },
+		{ appCode: 'demo-app', model: 'chat-m2' },
+		{ app_code: 'demo-app', model: 'chat-m2' },
 	),
-	...both(
-		'a workflow',
-		{ prompt: 'Hello', appCode: 'demo-workflow' },
-		{ messages: [USER], app_code: 'demo-workflow' },
-	),
-	chatCall(
-		'system, user and assistant messages',
-		{
-			messages: [
-				{ role: 'system', content: 'Be brief.' },
-				USER,
-				{ role: 'assistant', content: 'Hi' },
-				USER,
-			],
-		},
-		{
-			messages: [
-				{ role: 'system', content: 'Be brief.' },
-				USER,
-				{ role: 'assistant', content: 'Hi' },
-				USER,
-			],
-		},
-	),
-	chatCall(
-		'a system message',
-		{ prompt: 'Hello', systemMessage: 'Be brief.' },
-		{ messages: [{ role: 'system', content: 'Be brief.' }, USER] },
-	),
+	chatCall('a workflow', { appCode: 'demo-workflow' }, { app_code: 'demo-workflow' }),
+	chatCall('system, user and assistant messages', { messages: TALK }, { messages: TALK }),
+	chatCall('a system message', { systemMessage: 'Be brief.' }, { messages: TALK.slice(0, 2) }),
 	chatCall(
 		'a text with an image',
 		{ prompt: 'What is this?', imageUrls: [IMAGE], appCode: 'demo-app' },
 		{
 			app_code: 'demo-app',
-			messages: [
-				{
-					role: 'user',
-					content: [
-						{ type: 'text', text: 'What is this?' },
-						{ type: 'image_url', image_url: { url: IMAGE } },
-					],
-				},
-			],
+			messages: [say([{ type: 'text', text: 'What is this?' }, PICTURE])],
 		},
 	),
-	...both(
-		'JSON mode',
-		{ prompt: QUESTION.content, isJson: true },
-		{ messages: [{ ...QUESTION, content: IN_JSON }], response_format: { type: 'json_object' } },
+	chatCall(
+		'an image without a text',
+		{ prompt: '', imageUrls: [IMAGE], appCode: 'demo-app' },
+		{ app_code: 'demo-app', messages: [say([PICTURE])] },
 	),
-	withField('temperature', { options: { temperature: 0.3 } }, { temperature: 0.3 }),
-	withField('top_p', { options: { topP: 1 } }, { top_p: 1 }),
-	withField(
+	...[false, true].map((isStreamed) =>
+		chatCall(
+			`JSON mode${isStreamed ? ', streamed' : ''}`,
+			{ prompt: asking, isJson: true, isStreamed },
+			{ messages: [say(IN_JSON)], response_format: { type: 'json_object' } },
+		),
+	),
+	chatCall('temperature', { options: { temperature: 0.3 } }, { temperature: 0.3 }),
+	chatCall('top_p', { options: { topP: 1 } }, { top_p: 1 }),
+	chatCall(
 		'penalties',
 		{ options: { frequencyPenalty: -2, presencePenalty: 2 } },
 		{ frequency_penalty: -2, presence_penalty: 2 },
 	),
-	withField(
-		'four stop words',
-		{ options: { stop: ['END', 'STOP', '###', 'User:'] } },
-		{ stop: ['END', 'STOP', '###', 'User:'] },
-	),
-	withField(
-		'thinking on',
-		{ options: { thinking: 'enabled' } },
-		{ thinking: { type: 'enabled' } },
-	),
-	withField(
-		'thinking off',
-		{ options: { thinking: 'disabled' } },
-		{ thinking: { type: 'disabled' } },
-	),
-	...['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'].map((effort) =>
-		withField(
+	chatCall('four stop words', { options: { stop: STOP } }, { stop: STOP }),
+	...['on', 'off'].map((state) => {
+		const type = state === 'on' ? 'enabled' : 'disabled';
+		return chatCall(
+			`thinking ${state}`,
+			{ options: { thinking: type } },
+			{ thinking: { type } },
+		);
+	}),
+	// One of the list, and one that is typed.
+	...['none', 'max'].map((effort) =>
+		chatCall(
 			`reasoning_effort ${effort}`,
-			{ options: { reasoningEffort: suggested(effort) } },
+			{ options: { reasoningEffort: byId(effort) } },
 			{ reasoning_effort: effort },
 		),
 	),
 	{
 		...chatCall(
 			'a stream without usage',
-			{ prompt: 'Hello', isStreamed: true, options: { extraBody: { stream_options: null } } },
+			{ isStreamed: true, options: { extraBody: { stream_options: null } } },
 			{},
 		),
-		bodies: [{ messages: [USER], stream: true }],
+		bodies: [{ messages: [HELLO], stream: true }],
 	},
-	chatCall(
-		'an image without a text',
-		{ prompt: '', imageUrls: [IMAGE], appCode: 'demo-app' },
-		{
-			app_code: 'demo-app',
-			messages: [
-				{ role: 'user', content: [{ type: 'image_url', image_url: { url: IMAGE } }] },
-			],
+	...['auto', 'none', 'required'].map((toolChoice): ExampleCall => ({
+		name: `tool_choice ${toolChoice}`,
+		path: CHATS,
+		bodies: [{ ...withTools, tool_choice: toolChoice }],
+		by: {
+			'Chat Completion': async (target) =>
+				await chat(target, { prompt: asking, options: { ...DECLARED, toolChoice } }),
+			'Agent with Tools': async (target) =>
+				await agent(target, { prompt: asking, tools: [WEATHER], options: { toolChoice } }),
 		},
-	),
-	...toolChoices,
-	toolRounds,
-	assistantCall('a new session', { message: TASK.content }, { messages: [TASK] }),
-	assistantCall(
-		'a session that exists',
-		{ message: TASK.content, sessionId: 'session-1' },
-		{ messages: [TASK], session_id: 'session-1' },
-	),
+	})),
+	{
+		name: 'function calling, both rounds',
+		path: CHATS,
+		answers: [CALLING],
+		bodies: [withTools, { ...withTools, messages: [QUESTION, CALLING, RESULT] }],
+		by: {
+			'Agent with Tools': async (target) =>
+				await agent(target, { prompt: asking, tools: [WEATHER] }, () => ({
+					temperature: 21,
+				})),
+			'Chat Completion, twice': async (target) => {
+				await chat(target, { prompt: asking, options: DECLARED });
+				const messages = [QUESTION, CALLING, RESULT];
+				await chat(target, { messages, options: DECLARED });
+			},
+		},
+	},
+	assistantCall('a new session', {}, {}),
+	assistantCall('a session that exists', { sessionId: 's-1' }, { session_id: 's-1' }),
 	assistantCall(
 		'streamed, in a session',
-		{ message: TASK.content, sessionId: 'session-1', isStreamed: true },
-		{ messages: [TASK], session_id: 'session-1' },
+		{ sessionId: 's-1', isStreamed: true },
+		{ session_id: 's-1' },
 	),
 	assistantCall(
 		'every optional field that it does not forbid',
 		{
-			message: TASK.content,
 			options: {
 				temperature: 0.3,
 				topP: 1,
@@ -282,11 +197,10 @@ export const CHAT_CALLS: readonly ExampleCall[] = [
 				presencePenalty: 1,
 				stop: ['END'],
 				thinking: 'enabled',
-				reasoningEffort: suggested('low'),
+				reasoningEffort: byId('low'),
 			},
 		},
 		{
-			messages: [TASK],
 			temperature: 0.3,
 			top_p: 1,
 			frequency_penalty: 1,
@@ -298,18 +212,8 @@ export const CHAT_CALLS: readonly ExampleCall[] = [
 	),
 	assistantCall(
 		'with an image',
-		{ message: TASK.content, imageUrls: [IMAGE] },
-		{
-			messages: [
-				{
-					role: 'user',
-					content: [
-						{ type: 'text', text: TASK.content },
-						{ type: 'image_url', image_url: { url: IMAGE } },
-					],
-				},
-			],
-		},
+		{ imageUrls: [IMAGE] },
+		{ messages: [say([{ type: 'text', text: 'Make a video of the sea' }, PICTURE])] },
 	),
 ];
 
@@ -317,167 +221,116 @@ const PROMPT = 'A lighthouse at dawn';
 const image = (index: number) => `https://example.com/${index}.png`;
 const VIDEO = 'https://example.com/clip.mp4';
 const AUDIO = 'https://example.com/voice.mp3';
-const images = (count: number) => Array.from({ length: count }, (_, index) => image(index + 1));
-const imageFiles = (count: number) => images(count).map((url) => ['image', url] as const);
 
-function videoCall(
+const videoCall = (
 	name: string,
 	model: string,
 	form: Omit<VideoForm, 'model' | 'prompt'>,
 	body: object,
-): ExampleCall {
+): ExampleCall => ({
+	name: `${model}: ${name}`,
+	path: '/v1/videos/generations',
+	bodies: [{ model, prompt: PROMPT, ...body }],
+	answers: [{ task_id: 'task-1', status: 'queued', model, created_at: null }],
+	by: {
+		'Create Video': async (target) =>
+			await createVideo(target, { model, prompt: PROMPT, ...form }),
+	},
+});
+
+/** The parameters of the form by their fields in the request. */
+const PARAMETERS = {
+	aspect_ratio: 'aspectRatio',
+	duration: 'duration',
+	size: 'size',
+	mode: 'qualityMode',
+	generate_audio: 'generateAudio',
+	watermark: 'watermark',
+} as const;
+
+/** The fields of a request at the defaults of the model, and with another value in each (spec 2.8, 2.11). */
+function fieldsOf({ modes, ...model }: SpecVideoModel, isDefault: boolean) {
+	const other = (values: readonly unknown[], usual: unknown) =>
+		isDefault ? usual : (values.findLast((value) => value !== usual) ?? usual);
+	// The size says the quality; a mode would say it again.
+	const [hasSize, names] = [model.sizes.length > 0, Object.keys(modes)];
 	return {
-		name: `${model}: ${name}`,
-		path: '/v1/videos/generations',
-		bodies: [{ model, prompt: PROMPT, ...body }],
-		answers: [{ task_id: 'task-1', status: 'queued', model, created_at: null }],
-		by: {
-			'Create Video': async (target) =>
-				await createVideo(target, { model, prompt: PROMPT, ...form }),
-		},
+		aspect_ratio: other(model.ratios, model.ratios[0]),
+		duration: other(model.durations, model.defaultDuration),
+		...(hasSize && { size: other(model.sizes, model.defaultSize) }),
+		...(!hasSize && names.length > 0 && { mode: other(names, names[0]) }),
+		...(model.generatesAudio && { generate_audio: isDefault }),
+		watermark: !isDefault,
 	};
 }
 
-interface ModelCalls {
-	/** Fields of the request at the defaults of the model. */
-	readonly defaults: object;
-	/** Every other setting, with its field in the request. */
-	readonly other: readonly (readonly [
-		parameter: string,
-		field: string,
-		value: string | number | boolean,
-	])[];
-	/** Maximum number of images by image mode. */
-	readonly imageModes: Readonly<Record<string, number>>;
+function callsOf(model: SpecVideoModel): ExampleCall[] {
+	const { code } = model;
+	const [usual, others] = [fieldsOf(model, true), fieldsOf(model, false)];
+	const entered = Object.entries(others).map(([field, value]) => [
+		PARAMETERS[field as keyof typeof PARAMETERS],
+		value,
+	]);
+	return [
+		videoCall('text to video', code, {}, usual),
+		videoCall(
+			'other values',
+			code,
+			{ fields: Object.fromEntries(entered) as IDataObject },
+			others,
+		),
+		...Object.entries(model.images).map(([mode, max]) => {
+			const images = Array.from({ length: max }, (_, index) => image(index + 1));
+			return videoCall(
+				`image to video, ${mode}, ${max} of ${max}`,
+				code,
+				{ files: images.map((url) => ['image', url]), fields: { imageMode: mode } },
+				{ ...usual, images, image_mode: mode },
+			);
+		}),
+		...(model.audios > 0
+			? [
+					videoCall(
+						'image, video and audio',
+						code,
+						{
+							files: [
+								['image', image(1)],
+								['video', VIDEO],
+								['audio', AUDIO],
+							],
+							fields: { imageMode: 'reference' },
+						},
+						{
+							...usual,
+							...{ images: [image(1)], videos: [VIDEO], audios: [AUDIO] },
+							image_mode: 'reference',
+						},
+					),
+				]
+			: []),
+	];
 }
 
-const BASE = { aspect_ratio: '16:9', watermark: false };
-const RATIOS = ['1:1', '9:16'].map((value) => ['aspectRatio', 'aspect_ratio', value] as const);
-const seconds = (...values: readonly number[]) =>
-	values.map((value) => ['duration', 'duration', value] as const);
-const sizes = (...values: readonly string[]) =>
-	values.map((value) => ['size', 'size', value] as const);
-const WATERMARK = ['watermark', 'watermark', true] as const;
-const SILENT = ['generateAudio', 'generate_audio', false] as const;
-
-/** The settings of each model (spec 2.8, 2.11), written from the specification. */
-const MODELS: Readonly<Record<string, ModelCalls>> = {
-	'video-m1': {
-		defaults: { ...BASE, duration: 5, size: '720P', generate_audio: true },
-		other: [...RATIOS, ...seconds(4, 8, 10, 15), ...sizes('480P', '1080P'), SILENT, WATERMARK],
-		imageModes: { reference: 9, first_last_frame: 2 },
-	},
-	'video-m2': {
-		defaults: { ...BASE, duration: 5, size: '720P', generate_audio: true },
-		other: [...RATIOS, ...seconds(4, 8, 10, 15), ...sizes('480P'), SILENT, WATERMARK],
-		imageModes: { reference: 9, first_last_frame: 2 },
-	},
-	'video-m3': {
-		defaults: { ...BASE, duration: 5, size: '720P' },
-		other: [...RATIOS, ...seconds(10), ...sizes('1080P'), WATERMARK],
-		imageModes: { first_last_frame: 2 },
-	},
-	'video-m4': {
-		defaults: { ...BASE, duration: 5 },
-		other: [...RATIOS, ...seconds(10), WATERMARK],
-		imageModes: { first_last_frame: 1 },
-	},
-	'video-m5': {
-		defaults: { ...BASE, duration: 5, mode: 'std', generate_audio: true },
-		other: [
-			...RATIOS,
-			['aspectRatio', 'aspect_ratio', '4:3'],
-			['aspectRatio', 'aspect_ratio', '3:4'],
-			...seconds(3, 8, 10, 15),
-			['qualityMode', 'mode', 'pro'],
-			SILENT,
-			WATERMARK,
-		],
-		imageModes: { reference: 7, first_last_frame: 2 },
-	},
-	'video-m6': {
-		// The size says the quality; `mode` would say it again.
-		defaults: { ...BASE, duration: 5, size: '720p' },
-		other: [...RATIOS, ...seconds(10), WATERMARK],
-		imageModes: { first_last_frame: 2 },
-	},
-	'video-m7': {
-		defaults: { ...BASE, duration: 8 },
-		other: [...RATIOS, ...seconds(4, 12), WATERMARK],
-		imageModes: { reference: 5 },
-	},
-	'video-m8': {
-		defaults: { ...BASE, duration: 8 },
-		other: [...RATIOS, WATERMARK],
-		imageModes: { reference: 3 },
-	},
-};
+const ONE_VIDEO = { files: [['video', VIDEO]] } as const;
 
 /** All example calls of the video interface (spec 2.8, 2.10, 2.11). */
 export const VIDEO_CALLS: readonly ExampleCall[] = [
-	...Object.entries(MODELS).flatMap(([code, { defaults, other, imageModes }]) => [
-		videoCall('text to video', code, {}, defaults),
-		...other.map(([parameter, field, value]) =>
-			videoCall(
-				`${field} ${String(value)}`,
-				code,
-				{ fields: { [parameter]: value } },
-				{ ...defaults, [field]: value },
-			),
-		),
-		...Object.entries(imageModes).flatMap(([mode, max]) =>
-			[...new Set([1, max])].map((count) =>
-				videoCall(
-					`image to video, ${mode}, ${count} of ${max}`,
-					code,
-					{ files: imageFiles(count), fields: { imageMode: mode } },
-					{ ...defaults, images: images(count), image_mode: mode },
-				),
-			),
-		),
-	]),
-	...['video-m1', 'video-m2'].flatMap((code) => [
-		videoCall(
-			'image, video and audio',
-			code,
-			{
-				files: [
-					['image', image(1)],
-					['video', VIDEO],
-					['audio', AUDIO],
-				],
-				fields: { imageMode: 'reference' },
-			},
-			{
-				...MODELS[code]!.defaults,
-				images: images(1),
-				videos: [VIDEO],
-				audios: [AUDIO],
-				image_mode: 'reference',
-			},
-		),
-		videoCall(
-			'video continuation',
-			code,
-			{ files: [['video', VIDEO]] },
-			{ ...MODELS[code]!.defaults, videos: [VIDEO] },
-		),
-	]),
-	videoCall(
-		'video editing',
-		'video-m5',
-		{ files: [['video', VIDEO]] },
-		{
-			...BASE,
-			mode: 'std',
-			videos: [VIDEO],
-		},
-	),
+	...SPEC_VIDEO_MODELS.flatMap(callsOf),
+	videoCall('video continuation', 'video-m1', ONE_VIDEO, {
+		...fieldsOf(SPEC_VIDEO_MODELS[0]!, true),
+		videos: [VIDEO],
+	}),
+	videoCall('video editing', 'video-m5', ONE_VIDEO, {
+		...{ aspect_ratio: '16:9', watermark: false },
+		mode: 'std',
+		videos: [VIDEO],
+	}),
 	videoCall(
 		'size and mode that mean the same',
 		'video-m6',
 		{ fields: { size: '1080p', qualityMode: 'pro' } },
-		{ ...BASE, duration: 5, size: '1080p' },
+		{ aspect_ratio: '16:9', watermark: false, duration: 5, size: '1080p' },
 	),
 	{
 		name: 'the status of a task',

@@ -10,38 +10,34 @@ import {
 	type RunResult,
 } from '../support/engine';
 
+interface AnyChatForm {
+	readonly imageUrls?: readonly string[];
+	readonly isStreamed?: boolean;
+	/** The body of the service, and what a visitor of a chat must not read: sessions, executed tools, retrieval. */
+	readonly output?: 'raw' | 'detailed';
+	/** Entries of the Options collection, by parameter name. */
+	readonly options?: IDataObject;
+}
+
 /** A chat call in the words of the specification, as a person enters it into a form. */
-export interface ChatForm {
+export interface ChatForm extends AnyChatForm {
 	readonly prompt?: string;
 	readonly systemMessage?: string;
 	/** In place of the prompt: messages in the format of the API. */
 	readonly messages?: readonly object[];
-	readonly imageUrls?: readonly string[];
 	readonly appCode?: string;
 	readonly model?: string;
-	readonly isStreamed?: boolean;
 	/** Whether the reply is JSON (`response_format`). */
 	readonly isJson?: boolean;
-	/** Entries of the Options collection, by parameter name. */
-	readonly options?: IDataObject;
 	/** Declarations in the format of the API; for Agent with Tools. */
 	readonly tools?: readonly object[];
-	/** Whether the output is the body of the service. */
-	readonly isRaw?: boolean;
-	readonly isDetailed?: boolean;
 }
 
-/** A call of Super Assistant. */
-export interface AssistantForm {
+/** A call of Super Assistant, which is streamed by default. */
+export interface AssistantForm extends AnyChatForm {
 	readonly message: string;
 	readonly appCode?: string;
 	readonly sessionId?: string;
-	readonly imageUrls?: readonly string[];
-	/** The default of the form if undefined. */
-	readonly isStreamed?: boolean;
-	readonly isRaw?: boolean;
-	readonly isDetailed?: boolean;
-	readonly options?: IDataObject;
 }
 
 /** A video, as a person enters it into the form. */
@@ -66,42 +62,46 @@ export interface Ran extends RunResult {
 	readonly items: readonly INodeExecutionData[];
 }
 
-const byId = (value: string) => ({ __rl: true, mode: 'id', value });
-const listOf = (urls: readonly string[]) => ({ image: urls.map((url) => ({ url })) });
-
-interface OutputForm {
-	readonly isRaw?: boolean;
-	readonly isDetailed?: boolean;
-}
-
-const outputOf = ({ isRaw = false, isDetailed = false }: OutputForm) => {
-	const shown = isDetailed ? 'detailed' : 'simple';
-	return { output: isRaw ? 'raw' : shown };
+/** The tool of the examples (spec 2.3). */
+export const WEATHER = {
+	type: 'function',
+	function: {
+		name: 'get_weather',
+		description: 'Tells the weather in a city',
+		parameters: {
+			type: 'object',
+			properties: { city: { type: 'string', description: 'Name of the city' } },
+			required: ['city'],
+		},
+	},
 };
 
+/** A value of a field with suggestions, such as Reasoning Effort. */
+export const byId = (value: string) => ({ __rl: true, mode: 'id', value });
+
+const imagesOf = ({ imageUrls = [] }: AnyChatForm) =>
+	imageUrls.length > 0 && { images: { image: imageUrls.map((url) => ({ url })) } };
+
 function chatParameters(form: ChatForm): IDataObject {
-	const { prompt, systemMessage, messages, imageUrls = [], appCode, model } = form;
-	const { isStreamed = false, isJson = false, options = {}, tools } = form;
+	const { prompt = '', systemMessage, messages, appCode, model, tools } = form;
 	return {
 		...(messages === undefined
-			? { prompt: prompt ?? '' }
+			? { prompt }
 			: { input: 'json', messagesJson: JSON.stringify(messages) }),
-		...(systemMessage === undefined ? {} : { systemMessage }),
-		...(imageUrls.length === 0 ? {} : { images: listOf(imageUrls) }),
-		...(appCode === undefined ? {} : { answeredBy: 'app', appCode }),
-		...(model === undefined ? {} : { model: byId(model) }),
-		...(tools === undefined
-			? {}
-			: { toolSource: 'json', toolsJson: JSON.stringify(tools), outputMode: 'single' }),
-		streaming: isStreamed ? 'auto' : 'off',
-		...outputOf(form),
-		...(isJson ? { responseFormat: 'json' } : {}),
-		options,
+		...(systemMessage !== undefined && { systemMessage }),
+		...imagesOf(form),
+		...(appCode !== undefined && { answeredBy: 'app', appCode }),
+		...(model !== undefined && { model: byId(model) }),
+		...(tools !== undefined && {
+			...{ toolSource: 'json', toolsJson: JSON.stringify(tools) },
+			outputMode: 'single',
+		}),
+		streaming: form.isStreamed === true ? 'auto' : 'off',
+		output: form.output ?? 'simple',
+		...(form.isJson === true && { responseFormat: 'json' }),
+		options: form.options ?? {},
 	};
 }
-
-/** Values of a field with suggestions, such as Reasoning Effort. */
-export const suggested = byId;
 
 const environment = ({ url, apiKey = 'demo-key', keyIncludesApp = false }: Target) => ({
 	credential: { baseUrl: url, apiKey, keyIncludesApp },
@@ -111,10 +111,9 @@ async function single(
 	name: string,
 	target: Target,
 	parameters: IDataObject,
-	items?: readonly IDataObject[],
+	more: { items?: readonly IDataObject[] } = {},
 ): Promise<Ran> {
-	const given = items === undefined ? {} : { items };
-	const result = await runNode(name, { ...environment(target), ...given, parameters });
+	const result = await runNode(name, { ...environment(target), ...more, parameters });
 	return { ...result, items: result.outputs.flat() };
 }
 
@@ -138,10 +137,9 @@ export async function agent(
 		stubNode('Tool', (items) => items.map((item) => ({ json: work(item), pairedItem: 0 }))),
 	];
 	const branch = { Agent: [[], [], ['Tool']], Tool: [['Agent']] };
-	const wires = { Start: [['Agent']], ...(form.tools === undefined ? {} : branch) };
+	const wires = { Start: [['Agent']], ...(form.tools !== undefined && branch) };
 	const result = await runWorkflow(nodes, wires, 'Start', environment(target));
-	const [answered = [], stopped = []] = allItems(result, 'Agent');
-	return { ...result, items: [...answered, ...stopped] };
+	return { ...result, items: allItems(result, 'Agent').slice(0, 2).flat() };
 }
 
 /** Runs a chain with Agent Video Chat Model, which asks "Hi". */
@@ -160,14 +158,14 @@ export async function model(target: Target, { isStreamed = false, ...form }: Cha
 
 /** Runs Super Assistant. */
 export async function assistant(target: Target, form: AssistantForm): Promise<Ran> {
-	const { message, appCode = 'demo-assistant', sessionId, imageUrls = [] } = form;
+	const { message, appCode = 'demo-assistant', sessionId, isStreamed } = form;
 	return await single('superAssistant', target, {
 		message,
 		appCode,
 		...(sessionId === undefined ? { session: 'new' } : { session: 'id', sessionId }),
-		...(imageUrls.length === 0 ? {} : { images: listOf(imageUrls) }),
-		...(form.isStreamed === undefined ? {} : { streaming: form.isStreamed ? 'auto' : 'off' }),
-		...outputOf(form),
+		...imagesOf(form),
+		...(isStreamed !== undefined && { streaming: isStreamed ? 'auto' : 'off' }),
+		output: form.output ?? 'simple',
 		options: form.options ?? {},
 	});
 }
@@ -175,20 +173,26 @@ export async function assistant(target: Target, form: AssistantForm): Promise<Ra
 /** Runs Create Video. */
 export async function createVideo(target: Target, form: VideoForm): Promise<Ran> {
 	const { model: code, prompt, files = [], fields = {} } = form;
+	const references = { file: files.map(([kind, url]) => ({ kind, url })) };
 	return await single('createVideo', target, {
 		model: byId(code),
 		prompt,
-		references: { file: files.map(([kind, url]) => ({ kind, url })) },
+		references,
 		...fields,
 	});
 }
 
 /** Runs Wait for Video for tasks. */
-export const waitForVideo = async (target: Target, tasks: readonly IDataObject[]) =>
-	await single('waitForVideo', target, { download: false }, tasks);
+export const waitForVideo = async (target: Target, items: readonly IDataObject[]) =>
+	await single('waitForVideo', target, { download: false }, { items });
 
-/** Name of the field with the text of a reply, in simplified output. */
-export const TEXT = 'output';
+/** The JSON of the only output item. */
+export function jsonOf({ items, error }: Pick<Ran, 'items' | 'error'>): IDataObject {
+	expect(error?.message).toBeUndefined();
+	expect(items).toHaveLength(1);
+	return items[0]!.json;
+}
 
-/** The option that adds what a visitor of a chat must not read: sessions, executed tools, retrieval. */
-export const DETAILS = { isDetailed: true };
+// Matchers of Jest without the type any.
+export const anything = (type: unknown) => expect.any(type) as unknown;
+export const matching = (pattern: RegExp) => expect.stringMatching(pattern) as unknown;

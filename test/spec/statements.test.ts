@@ -3,12 +3,14 @@ import { join } from 'node:path';
 
 import { ROOT } from '../../lab/paths';
 import { startService, type TestService } from '../emulator/support/service';
-import { CHAT_CALLS, VIDEO_CALLS } from './exampleCalls';
+import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { CHAT_CALLS, VIDEO_CALLS, type ExampleCall } from './exampleCalls';
+import type { Ran } from './nodeRuns';
 import { NODE_LETTERS, SECTIONS } from './statements';
 import { WALK_CHECKS } from './walkChecks';
 
 const STATEMENTS = SECTIONS.flatMap(({ statements }) => statements);
-const EXAMPLES = new Set([...CHAT_CALLS, ...VIDEO_CALLS].map(({ name }) => name));
+const CALLS = [...CHAT_CALLS, ...VIDEO_CALLS];
 
 describe('the walk through the specification', () => {
 	let service: TestService;
@@ -25,19 +27,73 @@ describe('the walk through the specification', () => {
 	});
 });
 
+describe('the example calls', () => {
+	let server: ScriptedServer;
+	let service: TestService;
+	let call: ExampleCall;
+	beforeAll(async () => {
+		service = await startService();
+		server = await startScriptedServer((response, { body }, index) => {
+			const answer = call.answers?.[index] ?? { role: 'assistant', content: '{"ok":true}' };
+			if (!('role' in answer)) {
+				json(response, 200, answer);
+				return;
+			}
+			const finish_reason = 'tool_calls' in answer ? 'tool_calls' : 'stop';
+			if ((body as { stream?: boolean }).stream === true) {
+				const choices = [{ index: 0, delta: answer, finish_reason }];
+				events(response, [{ choices }, '[DONE]']);
+				return;
+			}
+			json(response, 200, { choices: [{ index: 0, message: answer, finish_reason }] });
+		});
+	});
+	afterAll(async () => {
+		await service.stop();
+		await server.stop();
+	});
+
+	const rows = CALLS.flatMap((example) =>
+		Object.entries(example.by).map(([node, run]) => ({ node, ...example, example, run })),
+	);
+	test.each(rows)('$node sends the example call: $name', async ({ example, run }) => {
+		call = example;
+		server.requests.length = 0;
+		const ran = (await run(server)) as Ran | undefined;
+		expect(ran?.error?.message).toBeUndefined();
+		expect(server.requests.map(({ body }) => body)).toStrictEqual(example.bodies);
+		for (const { method, path, headers } of server.requests) {
+			expect([method, path]).toStrictEqual(['POST', example.path]);
+			expect(headers.authorization).toBe('Bearer demo-key');
+			expect(headers['content-type']).toMatch(/^application\/json/);
+		}
+	});
+
+	// All but the status of a task, which it would not know.
+	test.each(CALLS.filter(({ path }) => path !== '/v1/videos/tasks'))(
+		'the emulator accepts the example call: $name',
+		async ({ path, bodies }) => {
+			const whole = path === '/v1/chat/completions' ? { stream: false } : {};
+			for (const body of bodies)
+				expect(await service.post(path, { ...body, ...whole })).toMatchObject({
+					status: 200,
+				});
+		},
+	);
+});
+
 /** Whether a test of this title exists; titles of `test.each` stand with their placeholders. */
 function hasTest(file: string, title: string): boolean {
 	const path = join(ROOT, 'test', `${file}.test.ts`);
 	if (!existsSync(path)) return false;
 	const source = readFileSync(path, 'utf8');
-	const quoted = ["'", '"', '`'].map((quote) => `${quote}${title}${quote}`);
-	return quoted.some((text) => source.includes(text));
+	return ["'", '"', '`'].some((quote) => source.includes(`${quote}${title}${quote}`));
 }
 
 function isFound(proof: string): boolean {
 	const [, kind = '', name = ''] = /^([^:]+): (.+)$/.exec(proof)!;
 	if (kind === 'walk') return Object.hasOwn(WALK_CHECKS, name);
-	if (kind === 'example') return EXAMPLES.has(name);
+	if (kind === 'example') return CALLS.some((example) => example.name === name);
 	return hasTest(kind, name);
 }
 
@@ -64,9 +120,8 @@ describe('the table of statements', () => {
 	});
 
 	test('names nodes by their letters', () => {
-		const letters = new Set(STATEMENTS.flatMap(({ nodes }) => nodes.split('')));
-		letters.delete('');
-		expect([...letters].filter((letter) => !(letter in NODE_LETTERS))).toStrictEqual([]);
+		const letters = STATEMENTS.flatMap(({ nodes }) => nodes.split(''));
+		expect(letters.filter((letter) => !(letter in NODE_LETTERS))).toStrictEqual([]);
 	});
 
 	test('has every section of the specification, each once', () => {

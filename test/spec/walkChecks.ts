@@ -1,39 +1,34 @@
+import { STATUSES, type Endpoint } from '../../nodes/client/http/failures';
 import {
 	startService,
 	user,
+	type Answer,
 	type ChatAnswer,
 	type Json,
 	type TestService,
 } from '../emulator/support/service';
-import { STATUSES, type Endpoint } from '../../nodes/client/http/failures';
-import { anything, containing, matching } from './expected';
 import {
 	agent,
+	anything,
 	assistant,
 	chat,
 	createVideo,
-	TEXT,
+	jsonOf,
+	matching,
 	waitForVideo,
+	WEATHER,
+	type AssistantForm,
 	type ChatForm,
 	type Ran,
+	type Target,
 	type VideoForm,
 } from './nodeRuns';
 
 /** Checks statements of the specification with the nodes, at an emulator that is new for each check. */
 export type WalkCheck = (service: TestService) => Promise<void>;
+type Run = (target: Target) => Promise<Ran>;
 
-const WEATHER = {
-	type: 'function',
-	function: {
-		name: 'get_weather',
-		description: 'Tells the weather in a city',
-		parameters: {
-			type: 'object',
-			properties: { city: { type: 'string' } },
-			required: ['city'],
-		},
-	},
-};
+const LAKE = { model: 'video-m1', prompt: 'A lake' };
 const WEATHER_QUESTION = 'What is the weather in Rome?';
 const CALL = {
 	id: anything(String),
@@ -42,19 +37,26 @@ const CALL = {
 };
 const KNOWN = 'Which aspect ratio fits a phone?';
 const CALCULATION = 'Calculate 17 * 4';
-const RETRY_NEVER = { retries: 0 };
+/** What is no public URL. */
+const NO_URLS = ['data:image/png;base64,AAAA', 'file:///a.png', 'a.png'];
 
-const LAKE = { model: 'video-m1', prompt: 'A lake' };
-const IMAGE = ['image', 'https://example.com/a.png'] as const;
-const AUDIO = ['audio', 'https://example.com/a.mp3'] as const;
-const CLIP = ['video', 'https://example.com/a.mp4'] as const;
+type File = NonNullable<VideoForm['files']>[number];
+const filesOf = (kind: File[0], count: number): File[] =>
+	Array.from({ length: count }, (_, index) => [kind, `https://example.com/${kind}${index}`]);
 
-/** The JSON of the only output item. */
-function jsonOf({ items, error }: Pick<Ran, 'items' | 'error'>): Json {
-	expect(error?.message).toBeUndefined();
-	expect(items).toHaveLength(1);
-	return items[0]!.json;
-}
+/** Runs of Chat Completion and of Agent with Tools. */
+const bothChats = (form: ChatForm): readonly Run[] => [
+	async (target) => await chat(target, { prompt: 'Hi', ...form }),
+	async (target) => await agent(target, { prompt: 'Hi', ...form }),
+];
+const asks =
+	(form: Partial<AssistantForm>): Run =>
+	async (target) =>
+		await assistant(target, { message: 'Hi', ...form });
+const films =
+	(form: Partial<VideoForm>): Run =>
+	async (target) =>
+		await createVideo(target, { ...LAKE, ...form });
 
 /** The body of the service that a node gives without Simplify. */
 const bodyOf = (ran: Ran) => jsonOf(ran) as unknown as ChatAnswer & Json;
@@ -62,322 +64,279 @@ const bodyOf = (ran: Ran) => jsonOf(ran) as unknown as ChatAnswer & Json;
 /** The last request that a node has sent. */
 const lastBody = ({ journal }: TestService) => journal.entries.at(-1)!.body as Json;
 
-/** Expects that the node, or n8n for a required field, rejects the fields before anything is sent. */
-async function expectRejected(
-	{ journal }: TestService,
-	run: () => Promise<Ran>,
-	message = /./,
-): Promise<void> {
-	const before = journal.entries.length;
-	const error = await run().then(
-		(ran) => ran.error,
-		(issue: unknown) => issue,
-	);
-	expect(error).toBeDefined();
-	expect((error as Error).message).toMatch(message);
-	expect(journal.entries).toHaveLength(before);
-}
+const steps =
+	(...checks: readonly WalkCheck[]): WalkCheck =>
+	async (service) => {
+		for (const check of checks) await check(service);
+	};
 
-/** Expects that the service answers with this status, and that the node says what it means. */
-async function expectStatus(
-	status: number,
-	run: Promise<Ran>,
-	endpoint: Endpoint = 'chat',
-): Promise<void> {
-	const { error } = await run;
-	expect(error?.httpCode).toBe(String(status));
-	expect(error?.message).toContain(STATUSES[endpoint][status]!.message);
-}
+/** Runs a check without and with streaming. */
+const eitherWay =
+	(check: (service: TestService, isStreamed: boolean) => Promise<void>): WalkCheck =>
+	async (service) => {
+		for (const isStreamed of [false, true]) await check(service, isStreamed);
+	};
 
-/** The calls of the three chat nodes that lead to one status. */
-function chatStatus(status: number, how: ChatForm, apiKey = 'demo-key'): WalkCheck {
-	return async (service) => {
-		const target = { url: service.url, apiKey };
-		const form = { prompt: 'Hi', ...how, options: RETRY_NEVER };
-		for (const isStreamed of [false, true]) {
-			await expectStatus(status, chat(target, { ...form, isStreamed }));
-			await expectStatus(status, agent(target, { ...form, isStreamed }));
-			const asked = { message: form.prompt, options: RETRY_NEVER, isStreamed };
-			const { appCode = 'demo-assistant', imageUrls = [] } = how;
-			await expectStatus(status, assistant(target, { ...asked, appCode, imageUrls }));
+/** The nodes, or n8n for a required field, reject the forms before anything is sent. */
+const rejected =
+	(message: RegExp, ...runs: readonly Run[]): WalkCheck =>
+	async (service) => {
+		for (const run of runs) {
+			const before = service.journal.entries.length;
+			const error = await run(service).then(
+				(ran) => ran.error,
+				(issue: unknown) => issue,
+			);
+			expect(error).toBeDefined();
+			expect((error as Error).message).toMatch(message);
+			expect(service.journal.entries).toHaveLength(before);
 		}
 	};
-}
 
-function videoStatus(status: number, how: Partial<VideoForm>, apiKey = 'demo-key'): WalkCheck {
-	return async ({ url }) => {
-		const form = { ...LAKE, ...how, fields: { options: RETRY_NEVER } };
-		await expectStatus(status, createVideo({ url, apiKey }, form), 'video');
+/** The service rejects a request. */
+const answers400 =
+	(send: (service: TestService) => Promise<Answer<unknown>>): WalkCheck =>
+	async (service) => {
+		expect(await send(service)).toMatchObject({ status: 400 });
 	};
-}
+
+/** The service answers each run with this status, and the node says what it means. */
+const status =
+	(
+		code: number,
+		endpoint: Endpoint,
+		runs: readonly Run[],
+		target: Omit<Target, 'url'> = {},
+	): WalkCheck =>
+	async ({ url }) => {
+		for (const run of runs) {
+			const { error } = await run({ url, ...target });
+			expect(error?.httpCode).toBe(String(code));
+			expect(error?.message).toContain(STATUSES[endpoint][code]!.message);
+		}
+	};
+
+const options = { retries: 0 };
+/** How each of the three chat nodes comes to a status. */
+const CHAT_STATUSES: Readonly<Record<number, readonly [form: ChatForm, apiKey?: string]>> = {
+	400: [{ imageUrls: ['https://host.invalid/a.png'] }],
+	401: [{}, 'another-key'],
+	402: [{ appCode: 'no-such-app' }],
+	403: [{ appCode: 'private-app' }],
+	406: [{}, 'demo-key-no-credit'],
+	409: [{ prompt: 'forbidden-word' }],
+	429: [{ appCode: 'busy-app' }],
+	503: [{ prompt: 'broken-service' }],
+};
+const chatStatuses = Object.entries(CHAT_STATUSES).map(([code, [form, apiKey = 'demo-key']]) => {
+	const { prompt: message = 'Hi', appCode = 'demo-assistant', imageUrls = [] } = form;
+	const runs = [
+		...bothChats({ ...form, options, isStreamed: true }),
+		asks({ message, appCode, imageUrls, options }),
+	];
+	return [`chat status ${code}`, status(Number(code), 'chat', runs, { apiKey })];
+});
+
+/** How Create Video comes to a status. */
+const VIDEO_STATUSES: Readonly<
+	Record<number, readonly [form: Partial<VideoForm>, apiKey?: string]>
+> = {
+	400: [{ files: [['image', 'https://host.invalid/a.png']] }],
+	401: [{}, 'another-key'],
+	402: [{ model: 'video-m99' }],
+	406: [{}, 'demo-key-no-credit'],
+	409: [{ prompt: 'forbidden-word' }],
+	503: [{ prompt: 'broken-service' }],
+};
+const videoStatuses = Object.entries(VIDEO_STATUSES).map(([code, [form, apiKey = 'demo-key']]) => {
+	const runs = [films({ ...form, fields: { options } })];
+	// The only status that a question for a task can have.
+	if (code === '401')
+		runs.push(async (target) => await waitForVideo(target, [{ task_id: 'task-1' }]));
+	return [`video status ${code}`, status(Number(code), 'video', runs, { apiKey })];
+});
+
+const WRONG_ROLES = [
+	{ ...user('Hi'), tool_calls: [{ ...CALL, id: 'call_1' }] },
+	{ ...user('Hi'), tool_call_id: 'call_1' },
+];
 
 /** Every check, by the name that the proofs of the statements use. */
 export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
-	'no messages': async (service) => {
-		for (const run of [chat, agent])
-			await expectRejected(service, async () => await run(service, { messages: [] }));
-		expect(await service.chat({})).toMatchObject({ status: 400 });
-	},
-	'empty messages': async (service) => {
-		for (const role of ['system', 'user', 'assistant']) {
+	'no messages': steps(
+		rejected(/./, ...bothChats({ messages: [] })),
+		answers400(async ({ chat: send }) => await send({})),
+	),
+	'empty messages': steps(
+		rejected(/./, ...bothChats({ prompt: ' ' }), asks({ message: '' })),
+		...['system', 'user', 'assistant'].map((role) => {
 			const messages = [{ role, content: '' }, user('Hi')];
-			await expectRejected(service, async () => await chat(service, { messages }));
-			expect(await service.chat({ messages })).toMatchObject({ status: 400 });
-		}
-		for (const run of [chat, agent])
-			await expectRejected(service, async () => await run(service, { prompt: ' ' }));
-		await expectRejected(service, async () => await assistant(service, { message: '' }));
-	},
+			return steps(
+				rejected(/./, bothChats({ messages })[0]!),
+				answers400(async ({ chat: send }) => await send({ messages })),
+			);
+		}),
+	),
 	'default model': async (service) => {
-		const ran = await chat(service, { prompt: 'Hi', appCode: 'demo-app', isRaw: true });
-		expect(bodyOf(ran).model).toBe('chat-m1');
-		const other = { prompt: 'Hi', appCode: 'demo-app', model: 'chat-m2', isRaw: true };
-		expect(bodyOf(await chat(service, other)).model).toBe('chat-m2');
+		const form = { prompt: 'Hi', appCode: 'demo-app', output: 'raw' } as const;
+		expect(bodyOf(await chat(service, form)).model).toBe('chat-m1');
+		expect(bodyOf(await chat(service, { ...form, model: 'chat-m2' })).model).toBe('chat-m2');
 	},
 	'assistant ignores model': async (service) => {
-		const messages = [user('Hi')];
-		const { body } = await service.chat({
-			app_code: 'demo-assistant',
-			model: 'chat-m2',
-			messages,
-		});
-		expect(body.model).toBe('chat-m1');
+		const request = { app_code: 'demo-assistant', model: 'chat-m2', messages: [user('Hi')] };
+		expect((await service.chat(request)).body.model).toBe('chat-m1');
 		await assistant(service, { message: 'Hi' });
 		expect(lastBody(service)).not.toHaveProperty('model');
 	},
-	session: async (service) => {
-		for (const isStreamed of [false, true]) {
-			const isRaw = true;
-			const ada = { message: 'My name is Ada', isStreamed, isRaw };
-			const first = jsonOf(await assistant(service, ada));
-			const sessionId = String(first['session_id']);
-			expect(sessionId).toMatch(/^session-/);
-			const ask = { message: 'What is my name?', isStreamed, isRaw };
-			const again = jsonOf(await assistant(service, { ...ask, sessionId }));
-			expect(again['session_id']).toBe(sessionId);
-			expect(JSON.stringify(again['choices'])).toContain('Ada');
-			const other = jsonOf(await assistant(service, ask));
-			expect(other['session_id']).not.toBe(sessionId);
-			expect(JSON.stringify(other['choices'])).not.toContain('Ada');
-		}
-	},
-	ranges: async (service) => {
-		const rejected = [
-			{ temperature: -0.1 },
-			{ temperature: 1.1 },
-			{ frequencyPenalty: -2.1 },
-			{ frequencyPenalty: 2.1 },
-			{ presencePenalty: -2.1 },
-			{ presencePenalty: 2.1 },
-			{ stop: ['a', 'b', 'c', 'd', 'e'] },
-		];
-		for (const options of rejected) {
-			for (const run of [chat, agent])
-				await expectRejected(
-					service,
-					async () => await run(service, { prompt: 'Hi', options }),
-				);
-		}
-		for (const limits of [0, 1]) {
-			const penalty = limits === 0 ? -2 : 2;
-			const fields = {
-				temperature: limits,
-				frequencyPenalty: penalty,
-				presencePenalty: penalty,
-				stop: ['1', '2', '3', '4'],
-			};
-			jsonOf(await chat(service, { prompt: 'Hi', options: fields }));
-			expect(lastBody(service)).toMatchObject({
-				temperature: limits,
-				frequency_penalty: penalty,
-				presence_penalty: penalty,
-				stop: ['1', '2', '3', '4'],
-			});
-		}
-	},
+	session: eitherWay(async (service, isStreamed) => {
+		const more = { isStreamed, output: 'raw' } as const;
+		const first = jsonOf(await assistant(service, { message: 'My name is Ada', ...more }));
+		const sessionId = String(first['session_id']);
+		expect(sessionId).toMatch(/^session-/);
+		const ask = { message: 'What is my name?', ...more };
+		const again = jsonOf(await assistant(service, { ...ask, sessionId }));
+		expect(again['session_id']).toBe(sessionId);
+		expect(JSON.stringify(again['choices'])).toContain('Ada');
+		const other = jsonOf(await assistant(service, ask));
+		expect(other['session_id']).not.toBe(sessionId);
+		expect(JSON.stringify(other['choices'])).not.toContain('Ada');
+	}),
 	'temperature of the application': async () => {
 		const form = { prompt: 'Write a slogan for a lake', appCode: 'demo-app' };
 		/** The first text of a service: above temperature 0 it varies when the question is asked again. */
-		const textAt = async (options = {}) => {
+		const textAt = async (entered = {}) => {
 			const fresh = await startService();
 			try {
-				const { [TEXT]: text } = jsonOf(await chat(fresh, { ...form, options }));
-				return { text, body: lastBody(fresh) };
+				const { output } = jsonOf(await chat(fresh, { ...form, options: entered }));
+				return { output, body: lastBody(fresh) };
 			} finally {
 				await fresh.stop();
 			}
 		};
-		const { text, body } = await textAt();
+		const { output, body } = await textAt();
 		expect(body).not.toHaveProperty('temperature');
-		expect((await textAt({ temperature: 0.3 })).text).toBe(text);
+		expect((await textAt({ temperature: 0.3 })).output).toBe(output);
 		const others = [];
-		for (const temperature of [0, 0.6, 1]) others.push((await textAt({ temperature })).text);
-		expect(others.some((other) => other !== text)).toBe(true);
+		for (const temperature of [0, 0.6, 1]) others.push((await textAt({ temperature })).output);
+		expect(others.some((other) => other !== output)).toBe(true);
 	},
-	'JSON mode without the word': async (service) => {
-		const request = { messages: [user('Hi')], response_format: { type: 'json_object' } };
-		expect((await service.post('/v1/chat/completions', request)).status).toBe(400);
+	'JSON mode without the word': steps(
+		answers400(
+			async ({ chat: send }) =>
+				await send({ messages: [user('Hi')], response_format: { type: 'json_object' } }),
+		),
 		// The nodes add the word.
-		jsonOf(await chat(service, { prompt: 'Hi', isJson: true }));
-	},
-	reasoning: async (service) => {
-		for (const isStreamed of [false, true]) {
-			const thinks = async (form: ChatForm) => {
-				const raw = { prompt: 'Hi', isRaw: true, isStreamed, ...form };
-				const [{ message }] = bodyOf(await chat(service, raw)).choices as [
-					ChatAnswer['choices'][number],
-				];
-				expect(message.content).toMatch(/\w/);
-				return message.reasoning_content !== undefined;
-			};
-			const detailed = { prompt: 'Hi', model: 'chat-m1', isStreamed, isDetailed: true };
-			const raw = bodyOf(
-				await chat(service, { ...detailed, isStreamed: false, isRaw: true }),
-			);
-			// A stream brings the same thoughts in pieces.
-			expect(raw.choices[0]!.message.reasoning_content).toMatch(/\w/);
-			for (const run of [chat, agent])
-				expect(jsonOf(await run(service, detailed))).toMatchObject({
-					reasoning_content: raw.choices[0]!.message.reasoning_content,
-				});
-			const on = { options: { thinking: 'enabled' } };
-			const off = { options: { thinking: 'disabled' } };
-			expect(await thinks({ model: 'chat-m1' })).toBe(true);
-			expect(await thinks({ model: 'chat-m1', ...off })).toBe(false);
-			expect(await thinks({ model: 'chat-m2' })).toBe(false);
-			expect(await thinks({ model: 'chat-m2', ...on })).toBe(true);
-		}
-	},
+		async (service) => {
+			jsonOf(await chat(service, { prompt: 'Hi', isJson: true }));
+		},
+	),
+	reasoning: eitherWay(async (service, isStreamed) => {
+		const thoughtOf = async (code: string, thinking = 'default') => {
+			const form = { prompt: 'Hi', model: code, options: { thinking }, isStreamed };
+			const [choice] = bodyOf(await chat(service, { ...form, output: 'raw' })).choices;
+			expect(choice!.message.content).toMatch(/\w/);
+			return choice!.message.reasoning_content;
+		};
+		const thought = await thoughtOf('chat-m1');
+		expect(thought).toMatch(/\w/);
+		const form = { prompt: 'Hi', model: 'chat-m1', output: 'detailed' } as const;
+		// A stream brings the same thoughts in pieces.
+		for (const run of [chat, agent])
+			expect(jsonOf(await run(service, { ...form, isStreamed: !isStreamed }))).toMatchObject({
+				reasoning_content: thought,
+			});
+		expect(await thoughtOf('chat-m1', 'disabled')).toBeUndefined();
+		expect(await thoughtOf('chat-m2')).toBeUndefined();
+		expect(await thoughtOf('chat-m2', 'enabled')).toBeDefined();
+	}),
 	'unsupported effort': async (service) => {
-		const effort = { prompt: 'Hi', options: { reasoningEffort: 'none' } };
-		await expectStatus(400, chat(service, { ...effort, model: 'chat-m1' }));
-		jsonOf(await chat(service, { ...effort, model: 'chat-m2' }));
+		const form = { options: { reasoningEffort: 'none' } };
+		await status(400, 'chat', bothChats({ ...form, model: 'chat-m1' }))(service);
+		jsonOf(await chat(service, { prompt: 'Hi', ...form, model: 'chat-m2' }));
 	},
-	'fields of the wrong role': async (service) => {
-		const calls = [{ ...CALL, id: 'call_1' }];
-		const wrong = [
-			{ ...user('Hi'), tool_calls: calls },
-			{ ...user('Hi'), tool_call_id: 'call_1' },
-		];
-		for (const message of wrong) {
-			expect(await service.chat({ messages: [message] })).toMatchObject({ status: 400 });
-			for (const run of [chat, agent])
-				await expectRejected(
-					service,
-					async () => await run(service, { messages: [message] }),
-				);
-		}
-	},
-	'image URLs': async (service) => {
-		for (const url of ['data:image/png;base64,AAAA', 'file:///a.png', 'a.png']) {
-			for (const run of [chat, agent])
-				await expectRejected(
-					service,
-					async () => await run(service, { prompt: 'What is this?', imageUrls: [url] }),
-				);
-			await expectRejected(
-				service,
-				async () => await assistant(service, { message: 'See', imageUrls: [url] }),
-			);
-		}
-	},
-	'tool calls': async (service) => {
-		for (const isStreamed of [false, true]) {
-			const options = { tools: JSON.stringify([WEATHER]) };
-			const form = { prompt: WEATHER_QUESTION, options, isStreamed };
-			const { choices } = bodyOf(await chat(service, { ...form, isRaw: true }));
-			expect(choices[0]).toMatchObject({
-				finish_reason: 'tool_calls',
-				message: { tool_calls: [CALL] },
-			});
-			// A stream may begin with an empty text.
-			if (!isStreamed) expect(choices[0]!.message.content).toBeNull();
-			expect(jsonOf(await chat(service, form))).toMatchObject({
-				finish_reason: 'tool_calls',
-				tool_calls: [CALL],
-			});
-		}
-	},
-	'agent loop': async (service) => {
-		for (const isStreamed of [false, true]) {
-			const form = { prompt: WEATHER_QUESTION, tools: [WEATHER], isStreamed };
-			const json = jsonOf(await agent(service, form, () => ({ temperature: 21 })));
-			expect(json).toMatchObject({ finish_reason: 'stop', rounds: 2 });
-			expect(json[TEXT]).toContain('21');
-		}
-	},
+	'fields of the wrong role': steps(
+		...WRONG_ROLES.flatMap((message) => [
+			answers400(async ({ chat: send }) => await send({ messages: [message] })),
+			rejected(/./, ...bothChats({ messages: [message] })),
+		]),
+	),
+	'image URLs': rejected(
+		/./,
+		...NO_URLS.flatMap((url) => [
+			...bothChats({ imageUrls: [url] }),
+			asks({ imageUrls: [url] }),
+		]),
+	),
+	'tool calls': eitherWay(async (service, isStreamed) => {
+		const form = {
+			prompt: WEATHER_QUESTION,
+			options: { tools: JSON.stringify([WEATHER]) },
+			isStreamed,
+		};
+		const { choices } = bodyOf(await chat(service, { ...form, output: 'raw' }));
+		expect(choices[0]).toMatchObject({
+			finish_reason: 'tool_calls',
+			message: { tool_calls: [CALL] },
+		});
+		// A stream may begin with an empty text.
+		if (!isStreamed) expect(choices[0]!.message.content).toBeNull();
+		expect(jsonOf(await chat(service, form))).toMatchObject({
+			finish_reason: 'tool_calls',
+			tool_calls: [CALL],
+		});
+	}),
+	'agent loop': eitherWay(async (service, isStreamed) => {
+		const form = { prompt: WEATHER_QUESTION, tools: [WEATHER], isStreamed };
+		expect(jsonOf(await agent(service, form, () => ({ temperature: 21 })))).toMatchObject({
+			...{ finish_reason: 'stop', rounds: 2 },
+			output: matching(/21/),
+		});
+	}),
 	'a model without function calling': async (service) => {
-		for (const isStreamed of [false, true]) {
-			const form = {
-				prompt: WEATHER_QUESTION,
-				tools: [WEATHER],
-				model: 'chat-m3',
-				isStreamed,
-			};
-			const json = jsonOf(await agent(service, form, () => ({ temperature: 21 })));
-			expect(json).toMatchObject({
-				finish_reason: 'stop',
-				rounds: 1,
-				[TEXT]: matching(/\w/),
-			});
-		}
+		const form = { prompt: WEATHER_QUESTION, tools: [WEATHER], model: 'chat-m3' };
+		expect(jsonOf(await agent(service, form))).toMatchObject({
+			...{ finish_reason: 'stop', rounds: 1 },
+			output: matching(/\w/),
+		});
 	},
 	'images in a workflow': async (service) => {
 		const imageUrls = ['https://example.com/red-fox.jpg'];
 		const form = { prompt: 'A story', appCode: 'demo-workflow', imageUrls };
-		expect(jsonOf(await chat(service, form))[TEXT]).toMatch(/^The image shows red fox/);
+		expect(jsonOf(await chat(service, form))['output']).toMatch(/^The image shows red fox/);
 	},
 	'an assistant in a workflow': async (service) => {
 		const form = { prompt: 'What is 6 times 7?', appCode: 'assistant-workflow' };
-		const body = bodyOf(await chat(service, { ...form, isRaw: true }));
+		const body = bodyOf(await chat(service, { ...form, output: 'raw' }));
 		expect(body.choices[0]!.message.content).toContain('42');
 		expect(body).not.toHaveProperty('session_id', matching(/\w/));
 	},
 	'chat body': async (service) => {
-		const { choices, usage } = bodyOf(await chat(service, { prompt: 'Hi', isRaw: true }));
-		expect(choices).toMatchObject([
-			{
-				index: 0,
-				finish_reason: 'stop',
-				message: { role: 'assistant', content: matching(/\w/) },
-			},
-		]);
+		const { choices, usage } = bodyOf(await chat(service, { prompt: 'Hi', output: 'raw' }));
+		const message = { role: 'assistant', content: matching(/\w/) };
+		expect(choices).toMatchObject([{ index: 0, finish_reason: 'stop', message }]);
 		const { prompt_tokens, completion_tokens, total_tokens } = usage;
 		expect([prompt_tokens, completion_tokens].every((count) => count > 0)).toBe(true);
 		expect(total_tokens).toBe(prompt_tokens + completion_tokens);
-		const json = jsonOf(await chat(service, { prompt: 'Hi' }));
-		expect(json).toMatchObject({ finish_reason: 'stop', usage });
-		expect(json[TEXT]).toBe(choices[0]!.message.content);
+		expect(jsonOf(await chat(service, { prompt: 'Hi' }))).toMatchObject({
+			...{ finish_reason: 'stop', usage },
+			output: choices[0]!.message.content,
+		});
 	},
-	'assistant body': async (service) => {
-		for (const isStreamed of [false, true]) {
-			const raw = { message: CALCULATION, isRaw: true, isStreamed };
-			const body = bodyOf(await assistant(service, raw));
-			expect(body).toMatchObject({
-				id: matching(/\w/),
-				created: anything(Number),
-				model: 'chat-m1',
-				session_id: matching(/^session-/),
-			});
-			expect(body['object']).toMatch(/^chat\.completion/);
-			expect(JSON.stringify(body)).toContain('calculator');
-		}
-		const detailed = { message: CALCULATION, isDetailed: true };
-		for (const isStreamed of [false, true]) {
-			const json = jsonOf(await assistant(service, { ...detailed, isStreamed }));
-			const [{ id }] = json['tool_calls'] as [{ id: string }];
-			expect(json['tool_results']).toStrictEqual([
-				{ tool_call_id: id, content: anything(String) },
-			]);
-		}
-		const messages = [user(CALCULATION)];
-		const { body } = await service.chat({ app_code: 'demo-assistant', messages });
-		const [{ message }] = body.choices as [ChatAnswer['choices'][number]];
-		const id = message.tool_calls![0]!.id;
-		expect(message.tool_results).toStrictEqual([
-			{ tool_call_id: id, content: anything(String) },
-		]);
-	},
+	'assistant body': eitherWay(async (service, isStreamed) => {
+		const form = { message: CALCULATION, isStreamed };
+		const body = bodyOf(await assistant(service, { ...form, output: 'raw' }));
+		expect(body).toMatchObject({
+			...{ id: matching(/\w/), object: matching(/^chat\.completion/) },
+			...{ created: anything(Number), model: 'chat-m1', session_id: matching(/^session-/) },
+		});
+		expect(JSON.stringify(body)).toContain('calculator');
+		const ran = ({ tool_calls: calls, tool_results: results }: Json) => {
+			const [{ id }] = calls as [{ id: string }];
+			expect(results).toStrictEqual([{ tool_call_id: id, content: anything(String) }]);
+		};
+		ran(jsonOf(await assistant(service, { ...form, output: 'detailed' })));
+		if (!isStreamed) ran(body.choices[0]!.message);
+	}),
 	'stream chunks': async (service) => {
 		const more = { stream_options: { include_usage: true } };
 		const chunks = await service.chunks({ messages: [user('Hi')], ...more });
@@ -385,7 +344,7 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 		for (const choice of choices) expect(choice['index']).toBe(0);
 		const reasons = choices.map((choice) => choice['finish_reason']);
 		expect(new Set(reasons.slice(0, -1))).toStrictEqual(new Set([null]));
-		expect(choices.at(-1)).toMatchObject({ finish_reason: 'stop', delta: {} });
+		expect(choices.at(-1)).toMatchObject({ finish_reason: 'stop' });
 		expect(choices.at(-1)!['delta']).toStrictEqual({});
 		expect(choices.findIndex((choice) => 'usage' in choice)).toBe(choices.length - 1);
 		for (const chunk of chunks) {
@@ -397,30 +356,30 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 	},
 	'streamed and not': async (service) => {
 		const texts = async (isStreamed: boolean) => [
-			jsonOf(await chat(service, { prompt: KNOWN, appCode: 'demo-app', isStreamed }))[TEXT],
-			jsonOf(await assistant(service, { message: CALCULATION, isStreamed }))[TEXT],
+			jsonOf(await chat(service, { prompt: KNOWN, appCode: 'demo-app', isStreamed }))[
+				'output'
+			],
+			jsonOf(await assistant(service, { message: CALCULATION, isStreamed }))['output'],
 		];
 		expect(await texts(true)).toStrictEqual(await texts(false));
 	},
-	knowledge: async (service) => {
-		for (const isStreamed of [false, true]) {
-			const form = { prompt: KNOWN, appCode: 'demo-app', isStreamed };
-			const fields = {
-				suggested_questions: [anything(String), anything(String), anything(String)],
-				trace_id: matching(/^trace-/),
-			};
-			const body = bodyOf(await chat(service, { ...form, isRaw: true }));
-			const knowledge_base = { search_hit: true, first_similarity: anything(Number) };
-			expect(body).toMatchObject({ ...fields, knowledge_base });
-			for (const run of [chat, agent]) {
-				expect(jsonOf(await run(service, form))).toMatchObject(fields);
-				const detailed = jsonOf(await run(service, { ...form, isDetailed: true }));
-				expect(detailed['knowledge_base']).toStrictEqual(knowledge_base);
-			}
+	knowledge: eitherWay(async (service, isStreamed) => {
+		const form = { prompt: KNOWN, appCode: 'demo-app', isStreamed };
+		const fields = {
+			suggested_questions: Array<unknown>(3).fill(anything(String)),
+			trace_id: matching(/^trace-/),
+		};
+		const knowledge_base = { search_hit: true, first_similarity: anything(Number) };
+		const body = bodyOf(await chat(service, { ...form, output: 'raw' }));
+		expect(body).toMatchObject({ ...fields, knowledge_base });
+		for (const run of [chat, agent]) {
+			expect(jsonOf(await run(service, form))).toMatchObject(fields);
+			const detailed = jsonOf(await run(service, { ...form, output: 'detailed' }));
+			expect(detailed['knowledge_base']).toStrictEqual(knowledge_base);
 		}
-	},
-	plugin: async (service) => {
-		const form = { prompt: 'Generate an image of a lake', appCode: 'demo-app' };
+	}),
+	plugin: eitherWay(async (service, isStreamed) => {
+		const form = { prompt: 'Generate an image of a lake', appCode: 'demo-app', isStreamed };
 		const plugin = {
 			status: 'success',
 			need_show_plugin: true,
@@ -432,44 +391,28 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 				},
 			],
 		};
-		for (const isStreamed of [false, true]) {
-			for (const output of [{ isRaw: true }, { isDetailed: true }]) {
-				const json = jsonOf(await chat(service, { ...form, ...output, isStreamed }));
-				expect(json['agent']).toStrictEqual(plugin);
-			}
-			const detailed = { ...form, isDetailed: true, isStreamed };
-			expect(jsonOf(await agent(service, detailed))['agent']).toStrictEqual(plugin);
-		}
-		const plain = { prompt: 'Hi', appCode: 'demo-app', isRaw: true };
+		for (const [run, output] of [
+			[chat, 'raw'],
+			[chat, 'detailed'],
+			[agent, 'detailed'],
+		] as const)
+			expect(jsonOf(await run(service, { ...form, output }))['agent']).toStrictEqual(plugin);
+		const plain = { prompt: 'Hi', appCode: 'demo-app', output: 'raw' } as const;
 		expect(bodyOf(await chat(service, plain))).not.toHaveProperty('agent');
-	},
+	}),
 	'tool progress': async (service) => {
 		const body = { app_code: 'demo-assistant', messages: [user(CALCULATION)] };
 		const chunks = await service.chunks<{ extension?: Json }>(body);
-		const seen = chunks.flatMap(({ extension }) => extension ?? []);
-		const run = { arguments: anything(Object) };
-		expect(seen).toStrictEqual([
-			{ type: 'tool_start', data: { tool: 'calculator', ...run } },
-			{
-				type: 'tool_calls',
-				data: {
-					tool_calls: [
-						{
-							name: 'calculator',
-							...run,
-							result: containing('68'),
-							status: 'success',
-							elapsed: anything(String),
-						},
-					],
-				},
-			},
+		const tool = { arguments: anything(Object) };
+		const done = {
+			...{ name: 'calculator', ...tool, result: matching(/68/) },
+			...{ status: 'success', elapsed: anything(String) },
+		};
+		expect(chunks.flatMap(({ extension }) => extension ?? [])).toStrictEqual([
+			{ type: 'tool_start', data: { tool: 'calculator', ...tool } },
+			{ type: 'tool_calls', data: { tool_calls: [done] } },
 		]);
-		const ran = await assistant(service, {
-			message: CALCULATION,
-			isStreamed: true,
-			isRaw: true,
-		});
+		const ran = await assistant(service, { message: CALCULATION, output: 'raw' });
 		expect(jsonOf(ran)['events']).toMatchObject([
 			{ type: 'tool_start', tool: 'calculator' },
 			{ type: 'tool_calls', tool: 'calculator', status: 'success' },
@@ -479,92 +422,17 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 		jsonOf(await assistant(service, { message: 'Hi' }));
 		expect(lastBody(service)).toMatchObject({ stream: true });
 	},
-	'required video fields': async (service) => {
-		await expectRejected(
-			service,
-			async () => await createVideo(service, { ...LAKE, prompt: '' }),
-		);
-		await expectRejected(
-			service,
-			async () => await createVideo(service, { ...LAKE, model: '' }),
-		);
-		await expectRejected(
-			service,
-			async () => await waitForVideo(service, [{ task_id: '' }]),
+	'required video fields': steps(
+		rejected(/./, films({ prompt: '' }), films({ model: '' })),
+		rejected(
 			/^Task ID is empty/,
-		);
-		expect(await service.createVideo({ prompt: '', model: 'video-m1' })).toMatchObject({
-			status: 400,
-		});
-		expect(await service.createVideo({ prompt: 'A lake' })).toMatchObject({ status: 400 });
-		expect(await service.queryTask(undefined)).toMatchObject({ status: 400 });
-	},
-	'ignored audio': async (service) => {
-		const video = { ...LAKE, model: 'video-m5', files: [IMAGE, AUDIO] };
-		await expectRejected(service, async () => await createVideo(service, video), /audio/);
-	},
-	durations: async (service) => {
-		const rows = [
-			['video-m3', 4, 5],
-			['video-m3', 6, 10],
-			['video-m4', 1, 5],
-			['video-m4', 30, 10],
-			['video-m7', 9, 8],
-			['video-m7', 11, 12],
-		] as const;
-		const rejected = [
-			['video-m8', 5],
-			['video-m1', 14],
-			['video-m2', 11],
-			['video-m5', 2],
-			['video-m6', 8],
-		] as const;
-		for (const [model, duration, made] of rows) {
-			jsonOf(await createVideo(service, { ...LAKE, model, fields: { duration } }));
-			const { video } = service.tasks.all.at(-1)!;
-			expect([model, duration, video.duration]).toStrictEqual([model, duration, made]);
-		}
-		for (const [model, duration] of rejected) {
-			const video = { ...LAKE, model, fields: { duration } };
-			const run = async () => await createVideo(service, video);
-			await expectRejected(service, run, /^Duration is /);
-		}
-	},
-	'reference URLs': async (service) => {
-		for (const url of ['data:image/png;base64,AAAA', 'ftp://example.com/a.png', 'a.png'])
-			await expectRejected(
-				service,
-				async () => await createVideo(service, { ...LAKE, files: [['image', url]] }),
-			);
-	},
-	'too many files': async (service) => {
-		const many = <T extends 'image' | 'video' | 'audio'>(kind: T, count: number) =>
-			Array.from(
-				{ length: count },
-				(_, index) => [kind, `https://example.com/${kind}${index}`] as const,
-			);
-		const [image] = many('image', 1);
-		const excess = [
-			many('image', 10),
-			[image!, ...many('video', 4)],
-			[image!, ...many('audio', 4)],
-		];
-		for (const files of excess) {
-			const run = async () => await createVideo(service, { ...LAKE, files });
-			await expectRejected(service, run, /supports at most/);
-		}
-		const files = [...many('image', 9), ...many('video', 3), ...many('audio', 3)];
-		jsonOf(await createVideo(service, { ...LAKE, files }));
-		const { images, videos, audios } = lastBody(service) as Record<string, string[]>;
-		expect([images, videos, audios].map((urls) => urls!.length)).toStrictEqual([9, 3, 3]);
-	},
-	'audio alone': async (service) => {
-		await expectRejected(
-			service,
-			async () => await createVideo(service, { ...LAKE, files: [AUDIO] }),
-		);
-		jsonOf(await createVideo(service, { ...LAKE, files: [CLIP, AUDIO] }));
-	},
+			async (target) => await waitForVideo(target, [{ task_id: '' }]),
+		),
+		answers400(async (service) => await service.createVideo({ ...LAKE, prompt: '' })),
+		answers400(async (service) => await service.createVideo({ prompt: 'A lake' })),
+		answers400(async (service) => await service.queryTask(undefined)),
+	),
+	'reference URLs': rejected(/./, ...NO_URLS.map((url) => films({ files: [['image', url]] }))),
 	'video task': async (service) => {
 		const created = jsonOf(await createVideo(service, LAKE));
 		expect(created).toMatchObject({
@@ -578,9 +446,7 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 		const done = jsonOf(await waitForVideo(service, [{ task_id: String(task_id) }]));
 		expect(lastBody(service)).toStrictEqual({ task_id });
 		expect(done).toMatchObject({
-			task_id,
-			status: 'completed',
-			model: 'video-m1',
+			...{ task_id, status: 'completed', model: 'video-m1' },
 			video_url: matching(/^http.*\.mp4$/),
 			thumbnail_url: matching(/^http/),
 			enhanced_prompt: matching(/^A lake/),
@@ -588,7 +454,7 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 	},
 	'failed task': async (service) => {
 		for (const prompt of ['fail-task', 'moderated-task']) {
-			const created = jsonOf(await createVideo(service, { ...LAKE, prompt }));
+			const created = jsonOf(await films({ prompt })(service));
 			await service.clock.advance(60_000);
 			const task = { task_id: String(created['task_id']) };
 			expect(jsonOf(await waitForVideo(service, [task]))).toMatchObject({
@@ -605,59 +471,35 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 			'/v1/videos/generations',
 		]);
 	},
-	'private application': async ({ url }) => {
+	'private application': async (service) => {
+		const { url } = service;
 		const form = { prompt: 'Hi', appCode: 'private-app' };
 		jsonOf(await chat({ url, apiKey: 'creator-key' }, form));
-		await expectStatus(403, chat({ url }, form));
-		const ended = (apiKey: string) => ({
-			url,
-			apiKey: `${apiKey}-private-app`,
-			keyIncludesApp: true,
-		});
-		jsonOf(await chat(ended('creator-key'), { prompt: 'Hi' }));
+		await status(403, 'chat', [bothChats(form)[0]!])(service);
+		const ended = (key: string) => ({ apiKey: `${key}-private-app`, keyIncludesApp: true });
+		jsonOf(await chat({ url, ...ended('creator-key') }, { prompt: 'Hi' }));
 		// The request names no application: the key may as well have no access to the model.
-		await expectStatus(403, chat(ended('demo-key'), { prompt: 'Hi' }), 'model');
+		await status(403, 'model', [bothChats({})[0]!], ended('demo-key'))(service);
 	},
 	'error body': async (service) => {
-		const messages = [user('Hi')];
-		const { body } = await service.post('/v1/chat/completions', { messages, temperature: 2 });
+		const { body } = await service.chat({ messages: [user('Hi')], temperature: 2 });
 		const type = 'invalid_request_error';
 		expect(body).toStrictEqual({ error: { message: anything(String), type } });
-		const options = { extraBody: '{ "temperature": 2 }' };
-		const { error } = await chat(service, { prompt: 'Hi', options });
+		const extra = { options: { extraBody: '{ "temperature": 2 }' } };
+		const { error } = await chat(service, { prompt: 'Hi', ...extra });
 		expect(error!.description).toMatch(
 			/The service said: .*temperature.*Type: invalid_request_error/is,
 		);
 	},
-	moderation: async (service) => {
-		await expectStatus(409, chat(service, { prompt: 'forbidden-word' }));
-		await expectStatus(409, chat(service, { prompt: 'forbidden-answer' }));
-		const knowledge = { prompt: 'Tell me the forbidden-knowledge', appCode: 'demo-app' };
-		await expectStatus(409, chat(service, knowledge));
-		await expectStatus(
-			409,
-			createVideo(service, { ...LAKE, prompt: 'forbidden-word' }),
-			'video',
-		);
-		const files = [['image', 'https://example.com/forbidden-word.png']] as const;
-		await expectStatus(409, createVideo(service, { ...LAKE, files }), 'video');
-	},
-	'chat status 400': chatStatus(400, { imageUrls: ['https://host.invalid/a.png'] }),
-	'chat status 401': chatStatus(401, {}, 'another-key'),
-	'chat status 402': chatStatus(402, { appCode: 'no-such-app' }),
-	'chat status 403': chatStatus(403, { appCode: 'private-app' }),
-	'chat status 406': chatStatus(406, {}, 'demo-key-no-credit'),
-	'chat status 409': chatStatus(409, { prompt: 'forbidden-word' }),
-	'chat status 429': chatStatus(429, { appCode: 'busy-app' }),
-	'chat status 503': chatStatus(503, { prompt: 'broken-service' }),
-	'video status 400': videoStatus(400, { files: [['image', 'https://host.invalid/a.png']] }),
-	'video status 401': async (service) => {
-		await videoStatus(401, {}, 'another-key')(service);
-		const target = { url: service.url, apiKey: 'another-key' };
-		await expectStatus(401, waitForVideo(target, [{ task_id: 'task-1' }]), 'video');
-	},
-	'video status 402': videoStatus(402, { model: 'video-m99' }),
-	'video status 406': videoStatus(406, {}, 'demo-key-no-credit'),
-	'video status 409': videoStatus(409, { prompt: 'forbidden-word' }),
-	'video status 503': videoStatus(503, { prompt: 'broken-service' }),
+	moderation: steps(
+		status(409, 'chat', [
+			...['forbidden-word', 'forbidden-answer'].map((prompt) => bothChats({ prompt })[0]!),
+			bothChats({ prompt: 'Tell me the forbidden-knowledge', appCode: 'demo-app' })[0]!,
+		]),
+		status(409, 'video', [
+			films({ prompt: 'forbidden-word' }),
+			films({ files: [['image', 'https://example.com/forbidden-word.png']] }),
+		]),
+	),
+	...(Object.fromEntries([...chatStatuses, ...videoStatuses]) as Record<string, WalkCheck>),
 };
