@@ -19,11 +19,11 @@ const fill = (text: string, length = MANY) => text.repeat(Math.ceil(length / tex
 
 /** A service that answers with these pieces. */
 const answers =
-	(pieces: Iterable<unknown>, type = 'application/json'): HttpPort =>
+	(pieces: Iterable<unknown>, type?: string): HttpPort =>
 	() =>
 		Promise.resolve({
 			status: 200,
-			headers: { 'content-type': type },
+			headers: { ...(type && { 'content-type': type }) },
 			body: Readable.from(pieces),
 		});
 const chat = async (http: HttpPort, stream = false) =>

@@ -1,4 +1,5 @@
 import { completeChat } from '../../nodes/client/chat/completeChat';
+import { sendChat } from '../../nodes/client/chat/sendChat';
 import { toolCall } from '../../nodes/client/chat/toolCalls';
 import type { ChatCompletion, ChatDelta } from '../../nodes/client/chat/types';
 import { ServiceError } from '../../nodes/client/errors';
@@ -6,7 +7,9 @@ import { canceledError } from '../../nodes/client/http/failures';
 import type { HttpPort, HttpRequest } from '../../nodes/client/ports';
 import { createVideo } from '../../nodes/client/video/tasks';
 import { axiosHttp } from '../support/axiosHttp';
+import { showReply } from '../../nodes/shared/chat/chatStream';
 import { FAILURE } from '../support/failureTexts';
+import { fakeClock } from '../support/fakeClock';
 import { serverForEach, type Script } from '../support/scriptedServer';
 
 const MESSAGES = [{ role: 'user', content: 'Hi' }] as const;
@@ -625,4 +628,32 @@ describe('at a server', () => {
 			await expect(created).rejects.toMatchObject({ details });
 		},
 	);
+});
+
+test.each<[string, object, isShown: boolean, requests: number]>([
+	['an empty delta', { content: '' }, true, 2],
+	['reasoning that is not shown', { reasoning_content: 'Hm' }, true, 2],
+	['text', { content: 'He' }, true, 1],
+	['text that nobody watches', { content: 'He' }, false, 2],
+])('a stream that breaks after %s', async (_name, first, isShown, requests) => {
+	const shown: string[] = [];
+	let sent = 0;
+	const http: HttpPort = async () => {
+		const stream = sent++ === 0 ? event(delta(first)) : event(says('Hello')) + END;
+		const body = (async function* () {
+			yield await Promise.resolve(Buffer.from(stream));
+		})();
+		return await Promise.resolve({ status: 200, headers: {}, body });
+	};
+	const sendText = (text: string) => shown.push(text);
+	const chat = sendChat(fakeClock(), http, {
+		...{ stream: true, idleTimeoutMs: 5_000, limitMs: 60_000 },
+		retry: { retries: 1, retryOutcomeUnknown: true },
+		onDelta: showReply(isShown ? sendText : undefined, { reasoning: false }),
+	});
+	const reply = await chat({ messages: MESSAGES }).catch((error: unknown) => error);
+	expect(sent).toBe(requests);
+	if (requests === 1) expect(reply).toMatchObject({ message: CUT });
+	else expect(reply).toMatchObject({ choices: [{ message: { content: 'Hello' } }] });
+	expect(shown).toStrictEqual(isShown ? [requests === 1 ? 'He' : 'Hello'] : []);
 });

@@ -267,7 +267,11 @@ describe('replies of the model among rebuilt messages', () => {
 		['another value', [oslo], [first]],
 		['no arguments', [calls(toolCall('1', 'weather', ''))], [first]],
 		['another ID', [calls(toolCall('9', 'weather', '{"city":"Rome"}'))], [first]],
-		['a list of another length', [calls(toolCall('2', 'time', '{"at":[]}'))], [REPLY]],
+		[
+			'a list of another length',
+			[calls(toolCall('2', 'time', '{"at":[{"city":"Rome"},{}]}'))],
+			[REPLY],
+		],
 	])('stay as they are: %s', (_name, messages, replies) => {
 		expect(restoreReplies(messages, replies)).toStrictEqual(messages);
 	});

@@ -1,4 +1,4 @@
-import type { IExecuteFunctions, ILoadOptionsFunctions, INodeProperties } from 'n8n-workflow';
+import type { ILoadOptionsFunctions, INodeProperties } from 'n8n-workflow';
 
 import { AgentVideoChatModel } from '../../nodes/AgentVideoChatModel/AgentVideoChatModel.node';
 import { ChatCompletion } from '../../nodes/ChatCompletion/ChatCompletion.node';
@@ -27,7 +27,7 @@ function reader<T>(field: Declared<T>) {
 			{
 				getNodeParameter: (_name: string, _item: number, fallback: unknown) =>
 					value === undefined ? fallback : value,
-			} as unknown as IExecuteFunctions,
+			},
 			0,
 		);
 	return Object.assign(read, { property: declared.properties[0]! });

@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteData, IExecuteFunctions, INode } from 'n8n-workflow';
+import type { IExecuteData, IExecuteFunctions, INode } from 'n8n-workflow';
 
 import { canceledError } from '../../nodes/client/http/failures';
 import { executionOf, n8nClock } from '../../nodes/shared/engine/context';

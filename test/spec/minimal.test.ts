@@ -212,7 +212,7 @@ describe.each([false, true])('with nothing beyond the letter, streamed: %s', (is
 test('Create Video and Wait for Video get the video', async () => {
 	const created = jsonOf(await createVideo(service, { model: 'video-m1', prompt: 'A lake' }));
 	await service.clock.advance(60_000);
-	const done = jsonOf(await waitForVideo(service, [created as never]));
+	const done = jsonOf(await waitForVideo(service, [created]));
 	expect(done).toMatchObject({ status: 'completed', video_url: anything(String) });
 	expect(done).not.toHaveProperty('thumbnail_url');
 });

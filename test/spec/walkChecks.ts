@@ -40,10 +40,6 @@ const CALCULATION = 'Calculate 17 * 4';
 /** What is no public URL. */
 const NO_URLS = ['data:image/png;base64,AAAA', 'file:///a.png', 'a.png'];
 
-type File = NonNullable<VideoForm['files']>[number];
-const filesOf = (kind: File[0], count: number): File[] =>
-	Array.from({ length: count }, (_, index) => [kind, `https://example.com/${kind}${index}`]);
-
 /** Runs of Chat Completion and of Agent with Tools. */
 const bothChats = (form: ChatForm): readonly Run[] => [
 	async (target) => await chat(target, { prompt: 'Hi', ...form }),
@@ -165,7 +161,7 @@ const WRONG_ROLES = [
 export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 	'no messages': steps(
 		rejected(/./, ...bothChats({ messages: [] })),
-		answers400(async ({ chat: send }) => await send({})),
+		answers400(async (service) => await service.chat({})),
 	),
 	'empty messages': steps(
 		rejected(/./, ...bothChats({ prompt: ' ' }), asks({ message: '' })),
@@ -173,7 +169,7 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 			const messages = [{ role, content: '' }, user('Hi')];
 			return steps(
 				rejected(/./, bothChats({ messages })[0]!),
-				answers400(async ({ chat: send }) => await send({ messages })),
+				answers400(async (service) => await service.chat({ messages })),
 			);
 		}),
 	),
@@ -222,8 +218,11 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 	},
 	'JSON mode without the word': steps(
 		answers400(
-			async ({ chat: send }) =>
-				await send({ messages: [user('Hi')], response_format: { type: 'json_object' } }),
+			async (service) =>
+				await service.chat({
+					messages: [user('Hi')],
+					response_format: { type: 'json_object' },
+				}),
 		),
 		// The nodes add the word.
 		async (service) => {
@@ -256,7 +255,7 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 	},
 	'fields of the wrong role': steps(
 		...WRONG_ROLES.flatMap((message) => [
-			answers400(async ({ chat: send }) => await send({ messages: [message] })),
+			answers400(async (service) => await service.chat({ messages: [message] })),
 			rejected(/./, ...bothChats({ messages: [message] })),
 		]),
 	),
