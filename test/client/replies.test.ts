@@ -276,6 +276,8 @@ describe('tool calls of a model', () => {
 	test.each([
 		['get weather!', 'Use letters, digits, _ and -, at most 64 characters'],
 		['__init__', undefined],
+		['f'.repeat(64), undefined],
+		['f'.repeat(65), 'Use letters, digits, _ and -, at most 64 characters'],
 		['!!!', 'Use letters, digits, _ and -, at most 64 characters'],
 	])('the hint for the tool name %j is %j', (name, hint) => {
 		const check = () => checkTools([{ type: 'function', function: { name } }], 'Tools');
