@@ -1,19 +1,28 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import type { AiNodeSdk, SdkChunk, SdkMessage } from '../../nodes/shared/chat/aiNodeSdk';
 import { chatModel } from '../../nodes/AgentVideoChatModel/execute';
 import type { ChatMessage } from '../../nodes/client/chat/types';
+import type {
+	AiNodeSdk,
+	SdkChatModel,
+	SdkChunk,
+	SdkMessage,
+} from '../../nodes/shared/chat/aiNodeSdk';
 import { readerOf } from '../../nodes/shared/run/run';
 import { axiosHttp } from '../support/axiosHttp';
+import { modelCallerNode, packageNode, runWorkflow } from '../support/engine';
 import { events, json, serverForEach, type Script } from '../support/scriptedServer';
 import { subNodeRun } from '../support/strictContext';
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
 const SDK_USAGE = { promptTokens: 3, completionTokens: 1, totalTokens: 4 };
-const CALLS = [
-	{ id: 'c1', type: 'function', function: { name: 'a', arguments: '{ "n": 1 }' } },
-	{ id: 'c2', type: 'function', function: { name: 'b', arguments: '{}' } },
-];
+const called = (id: string, name: string, args = '{}') => ({
+	id,
+	type: 'function',
+	function: { name, arguments: args },
+});
+const CALL = called('c1', 'a', '{ "n": 1 }');
+const CALLS = [CALL, called('c2', 'b')];
 
 let script: Script;
 let nodeContext: IDataObject;
@@ -31,10 +40,9 @@ function model(
 	imageUrls: readonly string[] = [],
 ) {
 	const sdk = { getParametersJsonSchema: ({ inputSchema }) => inputSchema } as AiNodeSdk;
-	const http = axiosHttp(server.url, 'key');
 	return chatModel(subNodeRun(nodeContext), {
 		sdk,
-		http,
+		http: axiosHttp(server.url, 'key'),
 		baseUrl: server.url,
 		request,
 		images: imageUrls,
@@ -45,12 +53,26 @@ function model(
 }
 
 const says = (text: string): SdkMessage => ({ role: 'user', content: [{ type: 'text', text }] });
+const HI = says('Hi');
+const result = (toolCallId: string, value: unknown = 'ok'): SdkMessage => ({
+	role: 'tool',
+	content: [{ type: 'tool-result', toolCallId, result: value }],
+});
 
 const replies =
 	(message: object, finish_reason = 'stop'): Script =>
 	(response) => {
 		json(response, 200, { choices: [{ index: 0, message, finish_reason }], usage: USAGE });
 	};
+const asks = (...calls: unknown[]) => ({ content: null, tool_calls: calls });
+/** Gives these replies in turn; the last one is repeated. */
+const inTurn = (...messages: object[]) => {
+	script = (response, request, index) => {
+		replies(messages[Math.min(index, messages.length - 1)]!)(response, request, index);
+	};
+};
+const sent = (index = 0) =>
+	server.requests[index]!.body as { readonly messages: readonly ChatMessage[] };
 
 async function collect(chunks: AsyncIterable<SdkChunk>): Promise<SdkChunk[]> {
 	const all: SdkChunk[] = [];
@@ -69,6 +91,7 @@ test('a sub-node of n8n 2.20, whose context does not tell whether a response is 
 
 test('every kind of message is sent in the form of the service', async () => {
 	script = replies({ content: 'Yes' });
+	const url = 'https://example.com/a.png';
 	await model({ app_code: 'app', temperature: 0.5 })
 		.withTools([
 			{ type: 'function', name: 'a', description: 'Does a', inputSchema: { type: 'object' } },
@@ -81,7 +104,7 @@ test('every kind of message is sent in the form of the service', async () => {
 					role: 'user',
 					content: [
 						{ type: 'text', text: 'Look' },
-						{ type: 'file', providerMetadata: { url: 'https://example.com/a.png' } },
+						{ type: 'file', providerMetadata: { url } },
 					],
 				},
 				{
@@ -91,16 +114,14 @@ test('every kind of message is sent in the form of the service', async () => {
 						{ type: 'tool-call', toolCallId: 'x', toolName: 'a', input: '{}' },
 					],
 				},
-				{
-					role: 'tool',
-					content: [{ type: 'tool-result', toolCallId: 'x', result: { n: 1 } }],
-				},
+				result('x', { n: 1 }),
 				{ role: 'assistant', content: [{ type: 'text', text: 'Done' }] },
 				says('Good'),
 			],
 			{ stop: ['END'] },
 		);
-	expect(server.requests[0]!.body).toStrictEqual({
+	const parameters = { type: 'object' };
+	expect(sent()).toStrictEqual({
 		app_code: 'app',
 		temperature: 0.5,
 		stop: ['END'],
@@ -108,10 +129,7 @@ test('every kind of message is sent in the form of the service', async () => {
 		stream: true,
 		stream_options: { include_usage: true },
 		tools: [
-			{
-				type: 'function',
-				function: { name: 'a', description: 'Does a', parameters: { type: 'object' } },
-			},
+			{ type: 'function', function: { name: 'a', description: 'Does a', parameters } },
 			{ type: 'function', function: { name: 'b', description: '' } },
 		],
 		messages: [
@@ -120,16 +138,10 @@ test('every kind of message is sent in the form of the service', async () => {
 				role: 'user',
 				content: [
 					{ type: 'text', text: 'Look' },
-					{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
+					{ type: 'image_url', image_url: { url } },
 				],
 			},
-			{
-				role: 'assistant',
-				content: null,
-				tool_calls: [
-					{ id: 'x', type: 'function', function: { name: 'a', arguments: '{}' } },
-				],
-			},
+			{ role: 'assistant', content: null, tool_calls: [called('x', 'a')] },
 			{ role: 'tool', tool_call_id: 'x', content: '{"n":1}' },
 			{ role: 'assistant', content: 'Done' },
 			{ role: 'user', content: 'Good' },
@@ -138,8 +150,8 @@ test('every kind of message is sent in the form of the service', async () => {
 });
 
 test('a reply has reasoning, text, calls, and usage', async () => {
-	script = replies({ content: null, reasoning_content: 'Hm', tool_calls: CALLS }, 'tool_calls');
-	expect(await model().generate([says('Hi')])).toStrictEqual({
+	script = replies({ ...asks(...CALLS), reasoning_content: 'Hm' }, 'tool_calls');
+	expect(await model().generate([HI])).toStrictEqual({
 		message: {
 			role: 'assistant',
 			content: [
@@ -156,7 +168,7 @@ test('a reply has reasoning, text, calls, and usage', async () => {
 test('calls that the service has run are not passed on', async () => {
 	const tool_results = CALLS.map(({ id }) => ({ tool_call_id: id, content: 'ok' }));
 	script = replies({ content: 'Done', tool_calls: CALLS, tool_results }, 'stop');
-	expect(await model().generate([says('Hi')])).toMatchObject({
+	expect(await model().generate([HI])).toMatchObject({
 		message: { content: [{ type: 'text', text: 'Done' }] },
 		finishReason: 'stop',
 	});
@@ -164,83 +176,52 @@ test('calls that the service has run are not passed on', async () => {
 });
 
 test('calls outside the letter of the specification are passed on, and sent back as they were passed', async () => {
+	// The service takes no call without a name.
 	const odd = [
 		{ id: 7, function: { name: 'a', arguments: { n: 1 } } },
 		{ id: 7, function: { name: 'b' } },
 		{ function: { name: 'b', arguments: '' } },
+		{ id: 'x', function: {} },
 		null,
 	];
 	script = replies({ content: '', tool_calls: odd }, 'stop');
-	const { message } = await model().generate([says('Hi')]);
-	const ids = ['7', '7_2', 'call_1_3'];
-	expect(message.content).toStrictEqual([
-		{ type: 'tool-call', toolCallId: ids[0], toolName: 'a', input: '{"n":1}' },
-		{ type: 'tool-call', toolCallId: ids[1], toolName: 'b', input: '{}' },
-		{ type: 'tool-call', toolCallId: ids[2], toolName: 'b', input: '{}' },
-	]);
-	const next = await model().generate([
-		says('Hi'),
-		message,
-		...ids.map((toolCallId): SdkMessage => ({
-			role: 'tool',
-			content: [{ type: 'tool-result', toolCallId, result: 'ok' }],
+	const { message } = await model().generate([HI]);
+	const passed = [
+		['7', 'a', '{"n":1}'],
+		['7_2', 'b', '{}'],
+		['call_1_3', 'b', '{}'],
+		['x', 'unnamed', '{}'],
+	] as const;
+	expect(message.content).toStrictEqual(
+		passed.map(([toolCallId, toolName, input]) => ({
+			type: 'tool-call',
+			toolCallId,
+			toolName,
+			input,
 		})),
-	]);
-	expect(server.requests[1]!.body).toMatchObject({
+	);
+	const next = await model().generate([HI, message, ...passed.map(([id]) => result(id))]);
+	expect(sent(1)).toMatchObject({
 		messages: [
 			{ role: 'user' },
-			{ role: 'assistant', content: null, tool_calls: ids.map((id) => ({ id })) },
-			...ids.map((id) => ({ role: 'tool', tool_call_id: id })),
+			{
+				role: 'assistant',
+				content: null,
+				tool_calls: passed.map(([id, name]) => ({ id, function: { name } })),
+			},
+			...passed.map(([id]) => ({ role: 'tool', tool_call_id: id })),
 		],
 	});
-	expect(next.message.content.at(-1)).toMatchObject({ toolCallId: 'call_2_3' });
-});
-
-test('a call without a name reaches the agent with one, and is sent back with it: the service takes no other', async () => {
-	script = replies({ content: null, tool_calls: [{ id: 'x', function: {} }] }, 'tool_calls');
-	const { message } = await model().generate([says('Hi')]);
-	expect(message.content).toMatchObject([{ toolCallId: 'x', toolName: 'unnamed' }]);
-	const result = { type: 'tool-result', toolCallId: 'x', result: 'No such tool' } as const;
-	await model().generate([says('Hi'), message, { role: 'tool', content: [result] }]);
-	expect(server.requests[1]!.body).toMatchObject({
-		messages: [{}, { tool_calls: [{ id: 'x', function: { name: 'unnamed' } }] }, {}],
-	});
+	expect(next.message.content[2]).toMatchObject({ toolCallId: 'call_2_3' });
 });
 
 test('a finish reason that nobody knows is other', async () => {
 	script = replies({ content: 'All' }, 'COMPLETE');
-	expect(await model().generate([says('Hi')])).toMatchObject({ finishReason: 'other' });
+	expect(await model().generate([HI])).toMatchObject({ finishReason: 'other' });
 });
-
-test.each([
-	['stop', { content: '' }],
-	['content_filter', { content: null }],
-	['stop', { content: ' ', reasoning_content: 'Hm' }],
-])(
-	'a reply that is neither an answer nor a call to run is an error: %s, %j',
-	async (reason, message) => {
-		script = replies(message, reason);
-		await expect(model().generate([says('Hi')])).rejects.toMatchObject({
-			message: 'The model replied with neither an answer nor a tool call',
-			description: expect.stringContaining(`finish reason ${reason}`) as string,
-		});
-		expect(server.requests).toHaveLength(1);
-	},
-);
 
 describe('calls that an agent cannot run', () => {
 	const TOOLS = [{ type: 'function', name: 'a', inputSchema: { type: 'object' } }];
-	const asks = (...calls: object[]) => ({ content: null, tool_calls: calls });
-	const wrong = (name: string, args: string) => ({
-		id: 'w',
-		type: 'function',
-		function: { name, arguments: args },
-	});
-	const inTurn = (...messages: object[]) => {
-		script = (response, request, index) => {
-			replies(messages[Math.min(index, messages.length - 1)]!)(response, request, index);
-		};
-	};
 
 	test.each([
 		['zz', '{}', 'Unknown tool "zz". Available tools: a'],
@@ -248,13 +229,11 @@ describe('calls that an agent cannot run', () => {
 		['a', '{"n": ', 'The arguments are not a JSON object'],
 		['a', '[1]', 'The arguments are not a JSON object'],
 	])('%j with %j is answered to the model', async (name, args, error) => {
-		inTurn(asks(wrong(name, args)), { content: 'Done' });
-		const { message, usage } = await model()
-			.withTools(TOOLS)
-			.generate([says('Hi')]);
+		inTurn(asks(called('w', name, args)), { content: 'Done' });
+		const { message, usage } = await model().withTools(TOOLS).generate([HI]);
 		expect(message.content).toStrictEqual([{ type: 'text', text: 'Done' }]);
 		expect(usage).toMatchObject({ totalTokens: 8 });
-		expect(server.requests[1]!.body).toMatchObject({
+		expect(sent(1)).toMatchObject({
 			messages: [
 				{ role: 'user' },
 				{ role: 'assistant', tool_calls: [{ id: 'w' }] },
@@ -264,82 +243,67 @@ describe('calls that an agent cannot run', () => {
 	});
 
 	test('beside others: only these are passed on, and each call gets its result', async () => {
-		inTurn(asks(wrong('zz', '{}'), CALLS[0]!), { content: 'Done' });
+		inTurn(asks(called('w', 'zz'), CALL), { content: 'Done' });
 		const agent = model().withTools(TOOLS);
-		const { message } = await agent.generate([says('Hi')]);
+		const { message } = await agent.generate([HI]);
 		expect(message.content).toMatchObject([{ type: 'tool-call', toolCallId: 'c1' }]);
-		const result = { type: 'tool-result', toolCallId: 'c1', result: 'ok' } as const;
-		await agent.generate([says('Hi'), message, { role: 'tool', content: [result] }]);
-		const { messages } = server.requests[1]!.body as { messages: { tool_call_id?: string }[] };
+		await agent.generate([HI, message, result('c1')]);
+		const { messages } = sent(1);
 		expect(messages[1]).toMatchObject({ tool_calls: [{ id: 'w' }, { id: 'c1' }] });
 		expect(messages.slice(2).map(({ tool_call_id: id }) => id)).toStrictEqual(['w', 'c1']);
 	});
 
 	test('names that the service does not take are mapped to others, and back for the agent', async () => {
-		const called = {
-			...CALLS[0]!,
-			function: { name: 'calendar_read', arguments: '{ "n": 1 }' },
-		};
-		inTurn({ ...asks(called), reasoning_content: 'Hm' }, { content: 'Done' });
+		const renamed = called('c1', 'calendar_read', '{ "n": 1 }');
+		inTurn({ ...asks(renamed), reasoning_content: 'Hm' }, { content: 'Done' });
 		const offered = ['calendar.read', 'calendar read'];
 		const agent = model().withTools(offered.map((name) => ({ type: 'function', name })));
-		const { message } = await agent.generate([says('Hi')]);
+		const { message } = await agent.generate([HI]);
 		expect(message.content.at(-1)).toMatchObject({ toolName: 'calendar.read' });
 		const rebuilt: SdkMessage = { role: 'assistant', content: message.content.slice(-1) };
-		const result = { type: 'tool-result', toolCallId: 'c1', result: 'ok' } as const;
-		await agent.generate([says('Hi'), rebuilt, { role: 'tool', content: [result] }]);
-		const sent = ['calendar_read', 'calendar_read_2'].map((name) => ({ function: { name } }));
-		expect(server.requests[1]!.body).toMatchObject({
-			tools: sent,
+		await agent.generate([HI, rebuilt, result('c1')]);
+		expect(sent(1)).toMatchObject({
+			tools: ['calendar_read', 'calendar_read_2'].map((name) => ({ function: { name } })),
 			messages: [
 				{ role: 'user' },
-				{ reasoning_content: 'Hm', tool_calls: [called] },
+				{ reasoning_content: 'Hm', tool_calls: [renamed] },
 				{ role: 'tool', content: 'ok' },
 			],
 		});
 	});
 
 	test('a memory that cuts a round leaves neither a call nor a result alone', async () => {
-		inTurn(asks(CALLS[0]!, { ...CALLS[0]!, id: 'c2' }), { content: 'Done' });
+		inTurn(asks(CALL, { ...CALL, id: 'c2' }), { content: 'Done' });
 		const agent = model().withTools(TOOLS);
-		const { message } = await agent.generate([says('Hi')]);
+		const { message } = await agent.generate([HI]);
 		const [, second] = message.content;
-		const result = (toolCallId: string): SdkMessage => ({
-			role: 'tool',
-			content: [{ type: 'tool-result', toolCallId, result: 'ok' }],
-		});
-		const sent = async (...messages: SdkMessage[]) => {
+		const sentAfter = async (...messages: SdkMessage[]) => {
 			await agent.generate([...messages, says('Ho')]);
-			return (server.requests.at(-1)!.body as { messages: ChatMessage[] }).messages;
+			return sent(server.requests.length - 1).messages;
 		};
-		const c2 = { role: 'assistant', tool_calls: [{ id: 'c2' }] };
 		const ho = { role: 'user', content: 'Ho' };
-		const rebuilt: SdkMessage = { role: 'assistant', content: [second!] };
 		// Before the second call of a round.
-		expect(await sent(result('c1'), rebuilt, result('c2'))).toMatchObject([
-			c2,
+		const rebuilt: SdkMessage = { role: 'assistant', content: [second!] };
+		expect(await sentAfter(result('c1'), rebuilt, result('c2'))).toMatchObject([
+			{ role: 'assistant', tool_calls: [{ id: 'c2' }] },
 			{ tool_call_id: 'c2' },
 			ho,
 		]);
 		// After its calls, and before their results.
-		expect(await sent(message)).toMatchObject([ho]);
+		expect(await sentAfter(message)).toMatchObject([ho]);
 		// Where it had text.
 		const other: SdkMessage['content'] = [
 			{ type: 'text', text: 'I look' },
 			{ type: 'tool-call', toolCallId: 'c9', toolName: 'a', input: '{}' },
 		];
-		const said = await sent({ role: 'assistant', content: other });
+		const said = await sentAfter({ role: 'assistant', content: other });
 		expect(said).toMatchObject([{ role: 'assistant', content: 'I look' }, ho]);
 		expect(said[0]).not.toHaveProperty('tool_calls');
 	});
 
 	test('an end is put to them', async () => {
-		script = replies(asks(wrong('zz', '{}')));
-		await expect(
-			model()
-				.withTools(TOOLS)
-				.generate([says('Hi')]),
-		).rejects.toMatchObject({
+		script = replies(asks(called('w', 'zz')));
+		await expect(model().withTools(TOOLS).generate([HI])).rejects.toMatchObject({
 			message: 'The model made an invalid call to the tool zz',
 		});
 		expect(server.requests).toHaveLength(4);
@@ -351,31 +315,23 @@ test.each([
 	// n8n's tool for the answer of an agent with an output parser.
 	['format_final_json_response', { tool_choice: 'required' }],
 ])('with %s, a required tool is followed by %j', async (name, expected) => {
-	const asking = { content: null, tool_calls: CALLS.slice(0, 1) };
-	script = (...args) => {
-		const isFirst = server.requests.length === 1;
-		replies(isFirst ? asking : { content: 'Done' }, isFirst ? 'tool_calls' : 'stop')(...args);
-	};
+	inTurn(asks(CALL), { content: 'Done' });
 	const agent = model({ tool_choice: 'required' }).withTools(
 		['a', name].map((each) => ({ type: 'function', name: each })),
 	);
-	const { message } = await agent.generate([says('Hi')]);
-	const result = { type: 'tool-result', toolCallId: 'c1', result: 'ok' } as const;
-	await agent.generate([says('Hi'), message, { role: 'tool', content: [result] }]);
-	expect(server.requests.map(({ body }) => body)).toMatchObject([
-		{ tool_choice: 'required' },
-		expected,
-	]);
+	const { message } = await agent.generate([HI]);
+	await agent.generate([HI, message, result('c1')]);
+	expect([sent(), sent(1)]).toMatchObject([{ tool_choice: 'required' }, expected]);
 });
 
 test.each([
 	['any', 'required'],
 	['none', 'none'],
-])('LangChain asks for %s tool, which the service calls %s', async (tool_choice, sent) => {
+])('LangChain asks for %s tool, which the service calls %s', async (tool_choice, choice) => {
 	script = replies({ content: 'Done' });
 	const agent = model({ tool_choice: 'auto' }).withTools([{ type: 'function', name: 'a' }]);
-	await agent.generate([says('Hi')], { tool_choice });
-	expect(server.requests[0]!.body).toMatchObject({ tool_choice: sent });
+	await agent.generate([HI], { tool_choice });
+	expect(sent()).toMatchObject({ tool_choice: choice });
 });
 
 test('a stream passes text on as it arrives, calls in one piece, and usage', async () => {
@@ -389,15 +345,14 @@ test('a stream passes text on as it arrives, calls in one piece, and usage', asy
 		send({ reasoning_content: 'Hm' });
 		send({ content: 'First' });
 		finish = () => {
-			send({ tool_calls: [{ index: 0, ...CALLS[0] }] });
-			send({ tool_calls: [{ index: 1, ...CALLS[1] }] });
+			CALLS.forEach((call, index) => {
+				send({ tool_calls: [{ index, ...call }] });
+			});
 			send({}, { finish_reason: 'tool_calls', usage: USAGE });
 			response.end('data: [DONE]\n\n');
 		};
 	};
-	const chunks = model()
-		.stream([says('Hi')])
-		[Symbol.asyncIterator]();
+	const chunks = model().stream([HI])[Symbol.asyncIterator]();
 	expect((await chunks.next()).value).toStrictEqual({ type: 'text-delta', delta: 'First' });
 	finish();
 	expect(await collect({ [Symbol.asyncIterator]: () => chunks })).toStrictEqual([
@@ -412,154 +367,196 @@ test('a stream that breaks passes on the text that had arrived, then fails with 
 	script = (response) => {
 		events(response, [{ choices: [{ index: 0, delta: { content: 'Half' } }] }]);
 	};
-	const chunks = model()
-		.stream([says('Hi')])
-		[Symbol.asyncIterator]();
+	const chunks = model().stream([HI])[Symbol.asyncIterator]();
 	expect((await chunks.next()).value).toStrictEqual({ type: 'text-delta', delta: 'Half' });
 	await expect(chunks.next()).rejects.toMatchObject({
 		message: 'The stream ended before the reply was complete',
 	});
 });
 
-const DATA = { url: 'data:image/png;base64,AAAA' };
-test.each<[string, Partial<SdkMessage['content'][number]>]>([
-	['image/png', { mediaType: 'image/png' }],
-	['image/png', { providerMetadata: DATA }],
-	['cat.png', { providerMetadata: { ...DATA, filename: 'cat.png' } }],
-])('an image without a URL, %s, is rejected with its name', async (name, fields) => {
-	const known = { type: 'file', providerMetadata: { url: 'https://example.com/dog.png' } };
-	const content = [known, { type: 'file', ...fields }] as SdkMessage['content'];
-	await expect(model().generate([{ role: 'user', content }])).rejects.toMatchObject({
-		message: `Image 2 (${name}) has no URL`,
-		description: expect.stringContaining('under Images of the chat model') as string,
+describe('ids that a model repeats are made unique', () => {
+	test('in the next round', async () => {
+		script = replies(asks(CALL), 'tool_calls');
+		const messages = [HI];
+		const ids: unknown[] = [];
+		for (let round = 0; round < 3; round += 1) {
+			const { message } = await model().generate(messages);
+			const { toolCallId } = message.content[0] as { toolCallId: string };
+			ids.push(toolCallId);
+			messages.push(message, result(toolCallId));
+		}
+		expect(ids).toStrictEqual(['c1', 'c1_2', 'c1_3']);
+		expect(sent(2)).toMatchObject({
+			messages: [
+				{ role: 'user' },
+				...['c1', 'c1_2'].flatMap((id) => [{ tool_calls: [{ id }] }, { tool_call_id: id }]),
+			],
+		});
 	});
-	expect(server.requests).toHaveLength(0);
-});
 
-test.each([
-	['attachment.pdf', { providerMetadata: { filename: 'attachment.pdf' } }],
-	['application/pdf', { mediaType: 'application/pdf' }],
-	['of an unknown type', {}],
-])('a file that is no image, %s, is rejected as such', async (name, fields) => {
-	const content: SdkMessage['content'] = [{ type: 'file', ...fields }];
-	await expect(model().generate([{ role: 'user', content }])).rejects.toMatchObject({
-		message: `File 1 (${name}) cannot be sent`,
-		description: expect.stringContaining('Passthrough Binary PDFs') as string,
+	test('for another item', async () => {
+		const ask = async (text: string, thought: string) => {
+			script = replies({ ...asks(CALL), reasoning_content: thought }, 'tool_calls');
+			const question = says(text);
+			const { message } = await model().generate([question]);
+			const call = message.content.find(({ type }) => type === 'tool-call');
+			return [question, message, result((call as { toolCallId: string }).toolCallId)];
+		};
+		const first = await ask('Hi', 'Of the first');
+		await ask('Ho', 'Of the second');
+		await model().generate(first);
+		expect(sent(2)).toMatchObject({
+			messages: [{ content: 'Hi' }, { reasoning_content: 'Of the first' }, { role: 'tool' }],
+		});
 	});
-	expect(server.requests).toHaveLength(0);
 });
 
-test('the images of the form take the place of those that an agent passes on without a URL', async () => {
-	script = replies({ content: 'A cat' });
-	const passed: SdkMessage = {
-		role: 'user',
-		content: [{ type: 'file', providerMetadata: DATA }],
-	};
-	const url = 'https://n8n.example.com/cat.png';
-	await model({}, [url]).generate([says('What is it?'), passed]);
-	await model({}, [url]).generate([passed]);
-	const image = { type: 'image_url', image_url: { url } };
-	expect(
-		server.requests.map(({ body }) => (body as { messages: unknown }).messages),
-	).toStrictEqual([
-		[{ role: 'user', content: [{ type: 'text', text: 'What is it?' }, image] }],
-		[{ role: 'user', content: [image] }],
-	]);
+describe('files', () => {
+	type Part = SdkMessage['content'][number];
+	const file = (fields: Partial<Part>): Part => ({ ...fields, type: 'file' });
+	const ofUser = (...content: Part[]): SdkMessage => ({ role: 'user', content });
+	const DOG = 'https://example.com/dog.png';
+	const DATA = { url: 'data:image/png;base64,AAAA' };
+
+	test.each<[string, Partial<Part>]>([
+		['image/png', { mediaType: 'image/png' }],
+		['image/png', { providerMetadata: DATA }],
+		['cat.png', { providerMetadata: { ...DATA, filename: 'cat.png' } }],
+	])('an image without a URL, %s, is rejected with its name', async (name, fields) => {
+		const known = file({ providerMetadata: { url: DOG } });
+		const asked = model().generate([ofUser(known, file(fields))]);
+		await expect(asked).rejects.toMatchObject({
+			message: `Image 2 (${name}) has no URL`,
+			description: expect.stringContaining('under Images of the chat model') as string,
+		});
+		expect(server.requests).toHaveLength(0);
+	});
+
+	test.each<[string, Partial<Part>]>([
+		['attachment.pdf', { providerMetadata: { filename: 'attachment.pdf' } }],
+		['application/pdf', { mediaType: 'application/pdf' }],
+		['of an unknown type', {}],
+	])('a file that is no image, %s, is rejected as such', async (name, fields) => {
+		await expect(model().generate([ofUser(file(fields))])).rejects.toMatchObject({
+			message: `File 1 (${name}) cannot be sent`,
+			description: expect.stringContaining('Passthrough Binary PDFs') as string,
+		});
+		expect(server.requests).toHaveLength(0);
+	});
+
+	test('the images of the form go with the last user message, and take the place of those that an agent passes on without a URL', async () => {
+		script = replies({ content: 'A cat' });
+		const url = 'https://n8n.example.com/cat.png';
+		const passed = file({ providerMetadata: DATA });
+		const question = { type: 'text', text: 'What is it?' } as const;
+		const image = (address: string) => ({ type: 'image_url', image_url: { url: address } });
+		const own = image(url);
+		for (const [messages, expected] of [
+			[
+				[HI, says(question.text)],
+				['Hi', [question, own]],
+			],
+			[[says(question.text), ofUser(passed)], [[question, own]]],
+			[[ofUser(passed)], [[own]]],
+			[
+				[ofUser(question, file({ providerMetadata: { url: DOG } }))],
+				[[question, image(DOG), own]],
+			],
+		] as const) {
+			await model({}, [url]).generate(messages);
+			const asked = sent(server.requests.length - 1).messages;
+			expect(asked).toStrictEqual(expected.map((content) => ({ role: 'user', content })));
+		}
+	});
+
+	test.each(['stop', 'tool_calls'])(
+		'among the parts of a reply become links in its text, with the finish reason %s',
+		async (reason) => {
+			const image = (url: string) => ({ type: 'image_url', image_url: { url } });
+			const content = [
+				{ type: 'text', text: 'A lake' },
+				image('https://cdn.example/77'),
+				{ type: 'video_url', video_url: { url: 'https://cdn.example/clip' } },
+				image(DATA.url),
+				image('DATA:image/png;base64,AAAA'),
+			];
+			const calls = reason === 'stop' ? {} : { tool_calls: CALLS };
+			script = replies({ content, ...calls }, reason);
+			const shown =
+				'A lake\n\n![image](https://cdn.example/77)\n\n[video](https://cdn.example/clip)';
+			const { message } = await model().generate([HI]);
+			expect(message.content[0]).toStrictEqual({ type: 'text', text: shown });
+			const chunks = await collect(model().stream([HI]));
+			const text = chunks.map((chunk) => (chunk.type === 'text-delta' ? chunk.delta : ''));
+			expect(text.join('')).toBe(shown);
+		},
+	);
+
+	test('a reply of a thought and a file without a URL says where the file is', async () => {
+		const picture = { type: 'image_url', image_url: DATA };
+		script = replies({ content: [{ type: 'text', text: '<think>Hm</think>' }, picture] });
+		const { message } = await model().generate([HI]);
+		const text = expect.stringContaining('The reply is a file without a link') as string;
+		expect(message.content).toStrictEqual([{ type: 'text', text }]);
+	});
 });
 
-test('ids that a model repeats in the next round are made unique', async () => {
-	script = replies({ content: null, tool_calls: CALLS.slice(0, 1) }, 'tool_calls');
-	const messages = [says('Hi')];
-	const ids: unknown[] = [];
-	for (let round = 0; round < 3; round += 1) {
-		const { message } = await model().generate(messages);
-		const { toolCallId } = message.content[0] as { toolCallId: string };
-		ids.push(toolCallId);
-		const result = { type: 'tool-result', toolCallId, result: 'ok' } as const;
-		messages.push(message, { role: 'tool', content: [result] });
+/** What n8n's SDK makes of a model: its log counts tokens, and with tools it makes another one. */
+class Adapter {
+	readonly callbacks: { estimateTokensFromStringList: typeof tokenizer }[] = [
+		{ estimateTokensFromStringList: tokenizer },
+	];
+	constructor(readonly chatModel: SdkChatModel) {}
+	async generate(...args: Parameters<SdkChatModel['generate']>) {
+		return await this.chatModel.generate(...args);
 	}
-	expect(ids).toStrictEqual(['c1', 'c1_2', 'c1_3']);
-	expect(server.requests[2]!.body).toMatchObject({
-		messages: [
-			{ role: 'user' },
-			{ tool_calls: [{ id: 'c1' }] },
-			{ tool_call_id: 'c1' },
-			{ tool_calls: [{ id: 'c1_2' }] },
-			{ tool_call_id: 'c1_2' },
-		],
-	});
-});
+	async getNumTokens(content: string | readonly object[]) {
+		return await tokenizer([JSON.stringify(content)]);
+	}
+	_streamResponseChunks = jest.fn();
+	bindTools(): Adapter {
+		return new Adapter(this.chatModel.withTools([]));
+	}
+}
+const tokenizer = jest.fn((texts: string[]) => Promise.resolve(texts.length));
+const supplied: Adapter[] = [];
 
-test('ids that a model repeats for another item are made unique', async () => {
-	const ask = async (text: string, thought: string) => {
-		const reply = { content: null, reasoning_content: thought, tool_calls: CALLS.slice(0, 1) };
-		script = replies(reply, 'tool_calls');
-		const question = says(text);
-		const { message } = await model().generate([question]);
-		const call = message.content.find(({ type }) => type === 'tool-call');
-		const { toolCallId } = call as { toolCallId: string };
-		const result = { type: 'tool-result', toolCallId, result: 'ok' } as const;
-		return [question, message, { role: 'tool' as const, content: [result] }];
-	};
-	const first = await ask('Hi', 'Of the first');
-	await ask('Ho', 'Of the second');
-	await model().generate(first);
-	expect(server.requests[2]!.body).toMatchObject({
-		messages: [{ content: 'Hi' }, { reasoning_content: 'Of the first' }, { role: 'tool' }],
-	});
-});
-
-test('images are attached to the last user message, in every round', async () => {
-	script = replies({ content: 'A cat' });
-	const url = 'https://n8n.example.com/cat.png';
-	const own: SdkMessage = {
-		role: 'user',
-		content: [
-			{ type: 'text', text: 'What is it?' },
-			{ type: 'file', providerMetadata: { url: 'https://example.com/dog.png' } },
-		],
-	};
-	await model({}, [url]).generate([says('Hi'), says('What is it?')]);
-	await model({}, [url]).generate([own]);
-	const image = (address: string) => ({ type: 'image_url', image_url: { url: address } });
-	const text = { type: 'text', text: 'What is it?' };
-	expect(
-		server.requests.map(({ body }) => (body as { messages: unknown }).messages),
-	).toStrictEqual([
-		[
-			{ role: 'user', content: 'Hi' },
-			{ role: 'user', content: [text, image(url)] },
-		],
-		[{ role: 'user', content: [text, image('https://example.com/dog.png'), image(url)] }],
-	]);
-});
-
-test.each(['stop', 'tool_calls'])(
-	'files among the parts of a reply become links in its text, with the finish reason %s',
-	async (reason) => {
-		const content = [
-			{ type: 'text', text: 'A lake' },
-			{ type: 'image_url', image_url: { url: 'https://cdn.example/77' } },
-			{ type: 'video_url', video_url: { url: 'https://cdn.example/clip' } },
-			{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
-			{ type: 'image_url', image_url: { url: 'DATA:image/png;base64,AAAA' } },
-		];
-		const calls = reason === 'stop' ? {} : { tool_calls: CALLS };
-		script = replies({ content, ...calls }, reason);
-		const shown =
-			'A lake\n\n![image](https://cdn.example/77)\n\n[video](https://cdn.example/clip)';
-		const { message } = await model().generate([says('Hi')]);
-		expect(message.content[0]).toStrictEqual({ type: 'text', text: shown });
-		const chunks = await collect(model().stream([says('Hi')]));
-		const text = chunks.map((chunk) => (chunk.type === 'text-delta' ? chunk.delta : ''));
-		expect(text.join('')).toBe(shown);
-	},
+jest.mock(
+	'@n8n/ai-node-sdk',
+	() => ({
+		supplyModel: (_context: unknown, made: SdkChatModel) => {
+			const adapter = new Adapter(made);
+			supplied.push(adapter);
+			return { response: adapter };
+		},
+	}),
+	{ virtual: true },
 );
 
-test('a reply of a thought and a file without a URL says where the file is', async () => {
-	const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
-	script = replies({ content: [{ type: 'text', text: '<think>Hm</think>' }, picture] });
-	const { message } = await model().generate([says('Hi')]);
-	const text = expect.stringContaining('The reply is a file without a link') as string;
-	expect(message.content).toStrictEqual([{ type: 'text', text }]);
+test("n8n's log, memories and chains estimate tokens by length, also with tools: one tokenizer is quadratic, the other is downloaded", async () => {
+	script = replies({ content: 'Hello' });
+	const nodes = [
+		packageNode('Model', 'agentVideoChatModel', {}),
+		modelCallerNode('Chain', { stream: false }),
+	];
+	const { status } = await runWorkflow(nodes, {}, 'Chain', {
+		credential: { baseUrl: server.url, apiKey: 'k' },
+		model: { name: 'Model', of: 'Chain' },
+	});
+	expect(status).toBe('success');
+
+	const [adapter] = supplied as [Adapter];
+	for (const each of [adapter, adapter.bindTools(), adapter.bindTools().bindTools()]) {
+		const [log] = each.callbacks;
+		expect(await log!.estimateTokensFromStringList(['![![', 'abcdefgh'])).toBe(3);
+		// Max Tokens To Read From Memory, and the Summarization Chain.
+		expect(await each.getNumTokens('abcdefgh')).toBe(2);
+		expect(await each.getNumTokens('一只猫')).toBe(3);
+		const parts = [
+			{ type: 'text', text: 'abcd' },
+			{ type: 'image_url', image_url: 'data:' },
+		];
+		expect(await each.getNumTokens(parts)).toBe(1);
+	}
+	expect(tokenizer).not.toHaveBeenCalled();
 });

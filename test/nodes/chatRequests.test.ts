@@ -1,25 +1,22 @@
+/** What the chat nodes send: never what the service rejects, as the emulator tells, and all that it accepts. */
 import type { IDataObject } from 'n8n-workflow';
 
 import { chatModel } from '../../nodes/AgentVideoChatModel/execute';
-import { FIRST_TOOL } from '../../nodes/shared/run/nodeContext';
 import type { AiNodeSdk, SdkMessage } from '../../nodes/shared/chat/aiNodeSdk';
+import { FIRST_TOOL } from '../../nodes/shared/run/nodeContext';
 import { startService, type TestService } from '../emulator/support/service';
 import { axiosHttp } from '../support/axiosHttp';
-import {
-	ACCEPTED_BODIES,
-	REJECTED_MESSAGES,
-	REJECTED_OPTIONS,
-	REJECTED_TOOLS,
-	type ChatBody,
-} from '../support/chatBodies';
+import { ACCEPTED_BODIES, REJECTED_BODIES, type ChatBody } from '../support/chatBodies';
 import {
 	modelCallerNode,
 	packageNode,
 	runNode,
 	runWorkflow,
 	stubNode,
+	type RunOptions,
 	type Wires,
 } from '../support/engine';
+import { askThrough, CHAT_NODE_NAMES } from '../support/fourNodes';
 import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { subNodeRun } from '../support/strictContext';
 
@@ -28,22 +25,25 @@ jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNod
 });
 
 const HI = [{ role: 'user', content: 'Hi' }];
-const REPLY = { choices: [{ index: 0, message: { content: 'Hello' }, finish_reason: 'stop' }] };
+const CHOICE = { index: 0, finish_reason: 'stop' };
+const HELLO = { content: 'Hello' };
 
 let emulator: TestService;
 let server: ScriptedServer;
+/** What the server says first, before `HELLO`. */
+let first: object;
 beforeAll(async () => {
 	emulator = await startService();
-	server = await startScriptedServer((response, { body }) => {
-		if ((body as ChatBody)['stream'] !== true) json(response, 200, REPLY);
-		else {
-			const [{ message, ...choice }] = REPLY.choices as [(typeof REPLY.choices)[0]];
-			events(response, [{ choices: [{ ...choice, delta: message }] }, '[DONE]']);
-		}
+	server = await startScriptedServer((response, { body }, index) => {
+		const message = index === 0 ? first : HELLO;
+		if ((body as ChatBody)['stream'] === true)
+			events(response, [{ choices: [{ ...CHOICE, delta: message }] }, '[DONE]']);
+		else json(response, 200, { choices: [{ ...CHOICE, message }] });
 	});
 });
 beforeEach(() => {
 	server.requests.length = 0;
+	first = HELLO;
 });
 afterAll(async () => {
 	await emulator.stop();
@@ -52,324 +52,224 @@ afterAll(async () => {
 
 const scripted = () => ({ baseUrl: server.url, apiKey: 'k' });
 const emulated = () => ({ baseUrl: emulator.url, apiKey: 'demo-key' });
-const imageOnly = { image: [{ source: 'url', url: 'https://example.com/fox.jpg' }] };
+const bodies = () => server.requests.map(({ body }) => body as ChatBody);
 
-/** The parameters of a node for a body. Tools are an option only of Chat Completion. */
-function toParameters(node: string, { messages = HI, tools, ...fields }: ChatBody): IDataObject {
-	const options = Object.fromEntries(
-		Object.entries(fields).map(([name, value]) => [
-			name.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase()),
-			value,
-		]),
-	);
-	const list = tools === undefined ? undefined : JSON.stringify(tools);
-	const declared =
-		node === 'chatCompletion' ? {} : { toolSource: 'json', toolsJson: list ?? '={{ [] }}' };
-	return {
+test.each([
+	...REJECTED_BODIES.map(([name, body]) => [400, name, body] as const),
+	...ACCEPTED_BODIES.map(([name, body]) => [200, name, body] as const),
+])('the service answers %i to %s', async (status, _name, body) => {
+	expect((await emulator.chat({ messages: HI, ...body })).status).toBe(status);
+});
+
+const NODES = ['chatCompletion', 'functionCallingAgent'] as const;
+const OPTIONS = [
+	...['temperature', 'top_p', 'frequency_penalty', 'presence_penalty'],
+	...['stop', 'tool_choice', 'reasoning_effort'],
+];
+const toOption = (name: string) =>
+	name.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+
+/** Runs a node with these bodies, an item each; the agent with a branch that runs its tools. */
+async function send(
+	node: (typeof NODES)[number],
+	items: readonly ChatBody[],
+	onError?: RunOptions['onError'],
+) {
+	const options = OPTIONS.map((name) => [toOption(name), `={{ $json.${name} }}`]);
+	const isAgent = node === 'functionCallingAgent';
+	const tools = '={{ JSON.stringify($json.tools ?? []) }}';
+	const parameters = {
 		input: 'json',
-		messagesJson: JSON.stringify(messages),
+		messagesJson: '={{ JSON.stringify($json.messages) }}',
 		streaming: 'off',
-		...declared,
+		...(isAgent ? { toolSource: 'json', toolsJson: tools } : {}),
 		options: {
-			...options,
-			...(node === 'chatCompletion' && list !== undefined ? { tools: list } : {}),
+			...(Object.fromEntries(options) as IDataObject),
+			...(isAgent ? {} : { tools }),
+			concurrency: 1,
 		},
 	};
-}
-
-interface Message {
-	readonly role: string;
-	readonly content?: unknown;
-	readonly tool_calls?: unknown;
-	readonly tool_call_id?: unknown;
-}
-
-/** A list of messages as entries of the form; undefined where the form cannot have it. */
-function toForm(messages: unknown): IDataObject | undefined {
-	if (!Array.isArray(messages)) return undefined;
-	const entries = (messages as Message[]).map((message) => {
-		const { role, content = '', tool_calls: toolCalls, tool_call_id: toolCallId } = message;
-		const isPlain = typeof (content ?? '') === 'string' && role !== 'bot';
-		const isOfRole =
-			(toolCalls === undefined || role === 'assistant') &&
-			(toolCallId === undefined || (role === 'tool' && typeof toolCallId === 'string'));
-		if (!isPlain || !isOfRole || (role === 'tool' && typeof message.content !== 'string'))
-			return undefined;
-		return {
-			role,
-			content,
-			...(toolCalls === undefined ? {} : { toolCalls: JSON.stringify(toolCalls) }),
-			...(toolCallId === undefined ? {} : { toolCallId }),
-		};
-	});
-	if (entries.some((entry) => entry?.role === undefined)) return undefined;
-	return { input: 'messages', messages: { message: entries } };
-}
-
-/** The fields of the agent for its tools, and those of Chat Completion. */
-const LABELS = { chatCompletion: 'Tools', functionCallingAgent: 'Tool Declarations' } as const;
-
-describe('the service rejects, and no node sends', () => {
-	test.each([...REJECTED_MESSAGES, ...REJECTED_TOOLS, ...REJECTED_OPTIONS])(
-		'$spec $name: status 400',
-		async ({ body }) => {
-			expect((await emulator.chat({ messages: HI, ...body })).status).toBe(400);
-		},
+	const before = Array.from({ length: FIRST_TOOL }, (): string[] => []);
+	const wires: Wires = isAgent ? { Tested: [...before, ['Tool']], Tool: [['Tested']] } : {};
+	const result = await runWorkflow(
+		[packageNode('Tested', node, { parameters, onError }), stubNode('Tool', (each) => each)],
+		wires,
+		'Tested',
+		{ credential: scripted(), items: items.map((body) => ({ messages: HI, ...body })) },
 	);
+	return { ...result, answers: result.outputs.flat().map((item) => item.json) };
+}
 
-	describe.each(['chatCompletion', 'functionCallingAgent'] as const)('%s', (node) => {
-		const run = async (parameters: IDataObject) => await runDrawn(node, parameters);
+describe.each(NODES)('%s', (node) => {
+	const isAgent = node === 'functionCallingAgent';
+	/** The label of the field that holds what is wrong, where the problem does not begin with it. */
+	const labelOf = (body: ChatBody) =>
+		'messages' in body ? 'Messages (JSON)' : isAgent ? 'Tool Declarations' : 'Tools';
 
-		test.each(REJECTED_MESSAGES)('$spec $name', async ({ body, problem }) => {
-			const { error } = await run(toParameters(node, body));
-			expect(error?.message).toMatch(/^Messages \(JSON\)/);
-			expect(error?.message).toContain(problem);
-			expect(error?.description).toMatch(/^[A-Z]/);
-			expect(server.requests).toHaveLength(0);
-		});
-
-		test.each(REJECTED_TOOLS)('$spec $name', async ({ body, problem }) => {
-			const { error } = await run(toParameters(node, body));
-			expect(error?.message.startsWith(LABELS[node])).toBe(true);
-			expect(error?.message).toContain(problem);
-			expect(server.requests).toHaveLength(0);
-		});
-
+	test('sends nothing that the service rejects, and names the field, the problem and the remedy', async () => {
 		// Without tools, the agent sends no choice.
-		const isSent = ({ body }: { readonly body: ChatBody }) =>
-			node === 'chatCompletion' || body['tool_choice'] !== 'required';
-		test.each(REJECTED_OPTIONS.filter(isSent))('$spec $name', async ({ body, problem }) => {
-			const { error } = await run(toParameters(node, body));
-			expect(error?.message).toBe(problem);
-			expect(server.requests).toHaveLength(0);
+		const rows = REJECTED_BODIES.filter(
+			([, body]) => !isAgent || body['tool_choice'] !== 'required',
+		);
+		const { answers } = await send(
+			node,
+			rows.map(([, body]) => body),
+			'continueRegularOutput',
+		);
+		expect(answers).toHaveLength(rows.length);
+		const untold = rows.filter(([, body, problem], index) => {
+			const { error, message } = answers[index] as { error?: string; message?: string };
+			const isTold =
+				'messages' in body || 'tools' in body
+					? error?.startsWith(labelOf(body)) === true && error.includes(problem)
+					: error === problem;
+			return !isTold || !/^[A-Z]/.test(message ?? '');
 		});
-	});
-
-	const inForm = REJECTED_MESSAGES.flatMap(({ body, ...row }) => {
-		const parameters = toForm(body['messages']);
-		return parameters === undefined ? [] : [{ ...row, parameters }];
-	});
-	test.each(inForm)('Messages in the form: $name', async ({ parameters, problem }) => {
-		const { error } = await runNode('chatCompletion', { credential: scripted(), parameters });
-		expect(error?.message.startsWith('Messages')).toBe(true);
-		expect(error?.message).toContain(problem);
+		expect(untold).toStrictEqual([]);
 		expect(server.requests).toHaveLength(0);
 	});
 
-	const ofAssistant = REJECTED_OPTIONS.filter(({ body }) => !('tool_choice' in body));
-	test.each(ofAssistant)('Super Assistant: $name', async ({ body, problem }) => {
-		const { options } = toParameters('chatCompletion', body);
-		const { error } = await runNode('superAssistant', {
-			credential: scripted(),
-			parameters: { appCode: 'a', message: 'Hi', options },
-		});
-		expect(error?.message).toBe(problem);
-		expect(server.requests).toHaveLength(0);
-	});
-
-	test.each(ofAssistant)('Chat Model: $name', async ({ body, problem }) => {
-		const { options } = toParameters('chatCompletion', body);
-		const { error } = await callModel(options as IDataObject, false);
-		expect(error?.description).toContain(problem);
-		expect(server.requests).toHaveLength(0);
-	});
-
-	test('a user message without text is rejected by the chat model', async () => {
-		await expect(generate([says('')])).rejects.toThrow('Messages: entry 1 has no content');
-		expect(server.requests).toHaveLength(0);
+	test('sends what the service accepts, as it is', async () => {
+		const { error } = await send(
+			node,
+			ACCEPTED_BODIES.map(([, body]) => body),
+		);
+		expect(error).toBeUndefined();
+		expect(bodies()).toStrictEqual(
+			ACCEPTED_BODIES.map(([, { tool_choice: choice, ...body }]) => ({
+				messages: HI,
+				stream: false,
+				...body,
+				...(!isAgent && choice !== undefined ? { tool_choice: choice } : {}),
+			})),
+		);
 	});
 });
 
-describe('the service accepts, and the nodes send', () => {
-	test.each(ACCEPTED_BODIES)('$spec $name: status 200', async ({ body }) => {
-		expect((await emulator.chat({ messages: HI, ...body })).status).toBe(200);
-	});
-
-	describe.each(['chatCompletion', 'functionCallingAgent'] as const)('%s', (node) => {
-		test.each(ACCEPTED_BODIES)('$spec $name', async ({ body }) => {
-			const parameters = toParameters(node, body);
-			const { error } = await runDrawn(node, parameters);
-			expect(error).toBeUndefined();
-			const { stream, ...sent } = server.requests[0]!.body as ChatBody;
-			const { tool_choice: _choice, ...expected } = { messages: HI, ...body } as ChatBody;
-			expect(sent).toStrictEqual(
-				node === 'chatCompletion' ? { messages: HI, ...body } : expected,
-			);
-			expect(stream).toBe(false);
-		});
-	});
-
-	test.each([
-		['chatCompletion', { prompt: '', images: imageOnly }],
-		[
-			'chatCompletion',
-			{
-				input: 'messages',
-				messages: { message: [{ role: 'user', content: '', images: imageOnly }] },
-			},
-		],
-		['functionCallingAgent', { prompt: ' ', images: imageOnly }],
-		['superAssistant', { appCode: 'demo-assistant', message: '', images: imageOnly }],
-	])('an image without text: %s %j', async (node, parameters) => {
-		const { error } = await runNode(node, { credential: emulated(), parameters });
-		expect(error).toBeUndefined();
-	});
-
-	test.each(['chatCompletion', 'superAssistant'])(
-		'%s without text and image names the field',
-		async (node) => {
-			const parameters = { prompt: '', message: ' ', appCode: 'demo-assistant' };
-			const { error } = await runNode(node, { credential: scripted(), parameters });
-			expect(error?.message).toMatch(/^(Prompt|Message) is empty$/);
-		},
-	);
-
-	test('the form of messages sends an empty tool result', async () => {
-		const parameters = toForm([
-			HI[0],
-			{
-				role: 'assistant',
-				tool_calls: [
-					{ id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } },
-				],
-			},
-			{ role: 'tool', content: '', tool_call_id: 'a' },
-		])!;
-		const { error } = await runNode('chatCompletion', { credential: emulated(), parameters });
-		expect(error).toBeUndefined();
-	});
-
-	test('the chat model leaves out messages that say nothing, and sends an empty result as a text', async () => {
-		await generate([
-			{ role: 'system', content: [{ type: 'text', text: '' }] },
-			{ role: 'assistant', content: [] },
-			says('Hi'),
-			{
-				role: 'assistant',
-				content: [{ type: 'tool-call', toolCallId: 'a', toolName: 'look', input: '{}' }],
-			},
-			{
-				role: 'tool',
-				content: [{ type: 'tool-result', toolCallId: 'a', result: undefined }],
-			},
-		]);
-		const { messages } = server.requests[0]!.body as { messages: readonly object[] };
-		expect(messages).toMatchObject([
-			{ role: 'user', content: 'Hi' },
-			{ role: 'assistant' },
-			{ role: 'tool', content: '' },
-		]);
-		expect((await emulator.chat({ messages })).status).toBe(200);
-	});
-
-	test('arguments of the model that are not JSON are sent back as a JSON text', async () => {
-		const broken = {
-			id: 'a',
-			type: 'function',
-			function: { name: 'look', arguments: '{"a":' },
-		};
-		const message = { role: 'assistant', content: null, tool_calls: [broken] };
-		const replies = await startScriptedServer((response, _request, index) => {
-			const asks = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] };
-			json(response, 200, index === 0 ? asks : REPLY);
-		});
-		const tools = [{ type: 'function', function: { name: 'look' } }];
-		const parameters = toParameters('functionCallingAgent', { tools });
-		const { error } = await runDrawn('functionCallingAgent', parameters, replies.url);
-		await replies.stop();
-		expect(error).toBeUndefined();
-		const { messages } = replies.requests[1]!.body as { messages: readonly object[] };
-		expect(messages[1]).toMatchObject({
-			tool_calls: [{ function: { arguments: JSON.stringify('{"a":') } }],
-		});
-		expect((await emulator.chat({ messages })).status).toBe(200);
-	});
-});
-
-test('Super Assistant sends every field that an assistant takes (spec 2.1)', async () => {
-	await runNode('superAssistant', {
-		credential: scripted(),
-		parameters: {
-			appCode: 'a',
-			message: 'Hi',
-			session: 'new',
-			streaming: 'off',
-			options: {
-				temperature: 0.1,
-				topP: 0.9,
-				frequencyPenalty: 1,
-				presencePenalty: -1,
-				stop: ['END'],
-				thinking: 'enabled',
-				reasoningEffort: { __rl: true, mode: 'list', value: 'low' },
-			},
-		},
-	});
-	expect(server.requests[0]!.body).toStrictEqual({
-		app_code: 'a',
+describe('every field that is sent has its name in the specification (spec 2.1)', () => {
+	const LOW = { __rl: true, mode: 'list', value: 'low' };
+	const FIELDS = {
+		temperature: 0.1,
+		topP: 0.9,
+		frequencyPenalty: 0.5,
+		presencePenalty: -0.5,
+		stop: ['END'],
+		thinking: 'disabled',
+		reasoningEffort: LOW,
+		extraBody: '{"seed": 7}',
+	};
+	const SENT = {
 		messages: HI,
 		temperature: 0.1,
 		top_p: 0.9,
-		frequency_penalty: 1,
-		presence_penalty: -1,
+		frequency_penalty: 0.5,
+		presence_penalty: -0.5,
 		stop: ['END'],
-		thinking: { type: 'enabled' },
+		thinking: { type: 'disabled' },
 		reasoning_effort: 'low',
+		seed: 7,
 		stream: false,
+	};
+	const TOOLS = [{ type: 'function', function: { name: 'weather' } }];
+
+	test.each<[string, IDataObject, IDataObject, object]>([
+		[
+			'chatCompletion',
+			{ prompt: 'Hi' },
+			{ tools: JSON.stringify(TOOLS), toolChoice: 'none' },
+			{ tools: TOOLS, tool_choice: 'none' },
+		],
+		['superAssistant', { appCode: 'a', message: 'Hi', session: 'new' }, {}, { app_code: 'a' }],
+	])('%s', async (node, form, more, sent) => {
+		const parameters = { ...form, streaming: 'off', options: { ...FIELDS, ...more } };
+		await runNode(node, { credential: scripted(), parameters });
+		expect(bodies()).toStrictEqual([{ ...SENT, ...sent }]);
 	});
 });
 
-describe('the token usage of a stream', () => {
-	const sends = async (node: string, options: IDataObject) => {
-		const parameters = {
-			answeredBy: 'app',
-			appCode: 'a',
-			message: 'Hi',
-			prompt: 'Hi',
-			options,
-		};
-		const { error } = await (node === 'agentVideoChatModel'
-			? callModel(options, true)
-			: runNode(node, { credential: scripted(), parameters }));
-		expect(error).toBeUndefined();
-		return server.requests[0]!.body as ChatBody;
-	};
+describe.each(CHAT_NODE_NAMES)('%s', (node) => {
+	test('sends no more stop words than the service takes', async () => {
+		const options = { stop: ['1', '2', '3', '4', '5'] };
+		const { error } = await askThrough(node, false, server.url, { options });
+		expect(error).toContain('Stop Words has 5 entries');
+		expect(server.requests).toHaveLength(0);
+	});
 
-	test.each(['chatCompletion', 'functionCallingAgent', 'superAssistant', 'agentVideoChatModel'])(
-		'%s asks for it unless it is switched off',
-		async (node) => {
-			expect(await sends(node, {})).toMatchObject({
-				stream: true,
-				stream_options: { include_usage: true },
-			});
-			server.requests.length = 0;
-			const without = await sends(node, { extraBody: { stream_options: null } });
-			expect(without['stream']).toBe(true);
-			expect(without).not.toHaveProperty('stream_options');
-		},
-	);
+	test('asks for the token usage of a stream unless that is switched off', async () => {
+		await askThrough(node, true, server.url);
+		const options = { extraBody: { stream_options: null } };
+		await askThrough(node, true, server.url, { options });
+		const [usual, without] = bodies();
+		expect(usual).toMatchObject({ stream: true, stream_options: { include_usage: true } });
+		expect(without).toMatchObject({ stream: true });
+		expect(without).not.toHaveProperty('stream_options');
+	});
+
+	test.each([
+		['', '/v1/chat/completions'],
+		['/v1/', '/v1/chat/completions'],
+		['/api/v3', '/api/v3/chat/completions'],
+		['/openai/v1//', '/openai/v1/chat/completions'],
+		['/agents', '/agents/v1/chat/completions'],
+		['/api/v3/chat/completions', '/api/v3/chat/completions'],
+		// Shortened, it would become another one.
+		['/inference/chat/completions', '/inference/chat/completions'],
+	])('with a Base URL that ends with %j asks %s', async (path, asked) => {
+		const { error } = await askThrough(node, false, server.url + path);
+		expect(error).toBe('');
+		expect(server.requests.map(({ path: sent }) => sent)).toStrictEqual([asked]);
+	});
+});
+
+const images = { image: [{ source: 'url', url: 'https://example.com/fox.jpg' }] };
+
+test.each([
+	['chatCompletion', { prompt: '', images }],
+	[
+		'chatCompletion',
+		{ input: 'messages', messages: { message: [{ role: 'user', content: '', images }] } },
+	],
+	['functionCallingAgent', { prompt: ' ', images }],
+	['superAssistant', { appCode: 'demo-assistant', message: '', images }],
+])('an image without text is accepted: %s %j', async (node, parameters) => {
+	const { error } = await runNode(node, { credential: emulated(), parameters });
+	expect(error).toBeUndefined();
+});
+
+test('arguments of the model that are not JSON are sent back as a JSON text, which the service accepts', async () => {
+	const broken = { id: 'a', type: 'function', function: { name: 'look', arguments: '{"a":' } };
+	first = { role: 'assistant', content: null, tool_calls: [broken] };
+	const tools = [{ type: 'function', function: { name: 'look' } }];
+	const { error } = await send('functionCallingAgent', [{ tools }]);
+	expect(error).toBeUndefined();
+	const { messages } = bodies()[1] as { messages: readonly object[] };
+	expect(messages[1]).toMatchObject({
+		tool_calls: [{ function: { arguments: JSON.stringify('{"a":') } }],
+	});
+	expect((await emulator.chat({ messages })).status).toBe(200);
 });
 
 describe('what a super assistant ignores', () => {
 	const hintsOf = async (parameters: IDataObject) => {
 		const options = { credential: emulated(), parameters, items: [{}, {}] };
-		const { error, run } = await runNode('chatCompletion', options);
+		const { error, hints } = await runNode('chatCompletion', options);
 		expect(error).toBeUndefined();
-		const { hints = [] } = run.data.resultData.runData['Tested']![0]!;
-		return hints.map(({ message }) => message);
+		return hints;
 	};
 	const prompt = 'What is 2 + 3?';
-	const ASSISTANT = { answeredBy: 'app', appCode: 'demo-assistant' };
+	const MORE = { systemMessage: 'Be brief', model: { __rl: true, mode: 'id', value: 'chat-m2' } };
+	const ASSISTANT = { answeredBy: 'app', appCode: 'demo-assistant', prompt };
 
 	test.each(['auto', 'off'])(
 		'is said once below the output, with Streaming %s',
 		async (streaming) => {
-			const options = {
-				tools: '[{ "type": "function", "function": { "name": "look" } }]',
-			};
-			const model = { __rl: true, mode: 'id', value: 'chat-m2' };
-			const texts = { systemMessage: 'Be brief', prompt, model };
-			const [hint, ...more] = await hintsOf({ ...ASSISTANT, ...texts, streaming, options });
+			const tools = '[{ "type": "function", "function": { "name": "look" } }]';
+			const [hint, ...more] = await hintsOf({
+				...ASSISTANT,
+				...MORE,
+				streaming,
+				options: { tools },
+			});
 			expect(more).toStrictEqual([]);
 			expect(hint).toContain(
 				'It ignores: Model, the tools, all messages before the last one. ',
@@ -377,18 +277,12 @@ describe('what a super assistant ignores', () => {
 		},
 	);
 
-	test.each([
-		{ ...ASSISTANT, prompt },
-		{
-			answeredBy: 'app',
-			appCode: 'demo-app',
-			model: { __rl: true, mode: 'id', value: 'chat-m2' },
-			systemMessage: 'Be brief',
-			prompt,
+	test.each([ASSISTANT, { ...ASSISTANT, ...MORE, appCode: 'demo-app' }])(
+		'is not said where nothing is ignored: %j',
+		async (parameters) => {
+			expect(await hintsOf(parameters)).toStrictEqual([]);
 		},
-	])('is not said where nothing is ignored: %j', async (parameters) => {
-		expect(await hintsOf(parameters)).toStrictEqual([]);
-	});
+	);
 });
 
 test('a 400 quotes the service, and guesses nothing (spec 7.1)', async () => {
@@ -401,72 +295,78 @@ test('a 400 quotes the service, and guesses nothing (spec 7.1)', async () => {
 	);
 });
 
-describe('images of the chat model, which n8n asks for once for all items', () => {
-	const url = 'http://127.0.0.1/a.png';
+describe('the chat model', () => {
+	const says = (text: string): SdkMessage => ({
+		role: 'user',
+		content: [{ type: 'text', text }],
+	});
+	const generate = async (...messages: readonly SdkMessage[]) =>
+		await chatModel(subNodeRun(), {
+			sdk: {} as AiNodeSdk,
+			http: axiosHttp(server.url, 'k'),
+			baseUrl: server.url,
+			request: {},
+			images: [],
+			idleTimeoutMs: 5_000,
+			limitMs: 60_000,
+			retry: { retries: 0, retryOutcomeUnknown: false },
+		}).generate(messages);
 
+	test('rejects a user message without text', async () => {
+		await expect(generate(says(''))).rejects.toThrow('Messages: entry 1 has no content');
+		expect(server.requests).toHaveLength(0);
+	});
+
+	test('leaves out messages that say nothing, and sends an empty result as a text', async () => {
+		const call = { type: 'tool-call', toolCallId: 'a', toolName: 'look', input: '{}' } as const;
+		const result = { type: 'tool-result', toolCallId: 'a', result: undefined } as const;
+		await generate(
+			{ role: 'system', content: [{ type: 'text', text: '' }] },
+			{ role: 'assistant', content: [] },
+			says('Hi'),
+			{ role: 'assistant', content: [call] },
+			{ role: 'tool', content: [result] },
+		);
+		const [{ messages } = {}] = bodies();
+		expect(messages).toMatchObject([
+			{ role: 'user', content: 'Hi' },
+			{ role: 'assistant' },
+			{ role: 'tool', content: '' },
+		]);
+		expect((await emulator.chat({ messages })).status).toBe(200);
+	});
+
+	const url = 'http://127.0.0.1/a.png';
+	const run = async (image: IDataObject, items: IDataObject[]) =>
+		await runWorkflow(
+			[
+				packageNode('Model', 'agentVideoChatModel', {
+					parameters: { images: { image: [image] } },
+				}),
+				modelCallerNode('Chain', { stream: false }),
+			],
+			{},
+			'Chain',
+			{ credential: scripted(), model: { name: 'Model', of: 'Chain' }, items },
+		);
+
+	// n8n asks for them once for all items.
 	test.each<[string, IDataObject]>([
 		['binary data', { source: 'binary', binaryProperty: 'data' }],
 		['an expression', { url: '={{ $json.url }}' }],
-	])('%s is refused where there are several', async (_name, image) => {
-		const { error } = await callModel({}, false, image, [{ url }, { url }]);
+	])('takes no images from %s where there are several items', async (_name, image) => {
+		const { error } = await run(image, [{ url }, { url }]);
 		expect(error?.description).toContain('Images would be those of the first item');
 		expect(server.requests).toHaveLength(0);
 	});
 
 	test.each<[string, IDataObject, IDataObject[]]>([
-		['a fixed URL goes with every item', { url }, [{}, {}]],
-		['an expression is read of a single one', { url: '={{ $json.url }}' }, [{ url }]],
-	])('%s', async (_name, image, items) => {
-		const { status } = await callModel({}, false, image, items);
+		['of a fixed URL with every item', { url }, [{}, {}]],
+		['of an expression with a single one', { url: '={{ $json.url }}' }, [{ url }]],
+	])('sends an image %s', async (_name, image, items) => {
+		const { status } = await run(image, items);
 		expect(status).toBe('success');
 		expect(server.requests).toHaveLength(items.length);
 		expect(JSON.stringify(server.requests)).toContain(url);
 	});
 });
-
-/** Runs a node; the agent with a branch that runs its tools. */
-async function runDrawn(node: string, parameters: IDataObject, baseUrl = server.url) {
-	const nodes = [packageNode('Tested', node, { parameters }), stubNode('Tool', (items) => items)];
-	const before = Array.from({ length: FIRST_TOOL }, (): string[] => []);
-	const wires: Wires =
-		node === 'functionCallingAgent'
-			? { Tested: [...before, ['Tool']], Tool: [['Tested']] }
-			: {};
-	return await runWorkflow(nodes, wires, 'Tested', { credential: { baseUrl, apiKey: 'k' } });
-}
-
-async function callModel(
-	options: IDataObject,
-	stream: boolean,
-	image?: IDataObject,
-	items: IDataObject[] = [{}],
-) {
-	const images = image && { image: [image] };
-	const parameters = { answeredBy: 'app', appCode: 'a', options, ...(images && { images }) };
-	const nodes = [
-		packageNode('Model', 'agentVideoChatModel', { parameters }),
-		modelCallerNode('Chain', { stream }),
-	];
-	return await runWorkflow(nodes, {}, 'Chain', {
-		credential: scripted(),
-		model: { name: 'Model', of: 'Chain' },
-		items,
-	});
-}
-
-function says(text: string): SdkMessage {
-	return { role: 'user', content: [{ type: 'text', text }] };
-}
-
-async function generate(messages: readonly SdkMessage[]) {
-	return await chatModel(subNodeRun(), {
-		sdk: {} as AiNodeSdk,
-		http: axiosHttp(server.url, 'k'),
-		baseUrl: server.url,
-		request: {},
-		images: [],
-		idleTimeoutMs: 5_000,
-		limitMs: 60_000,
-		retry: { retries: 0, retryOutcomeUnknown: false },
-	}).generate(messages);
-}
