@@ -1,0 +1,256 @@
+/** What a chat that streams shows of a reply, of how it ends, and of a failure, which n8n itself does not tell with *On Error: Continue*. */
+import type { IDataObject } from 'n8n-workflow';
+
+import { OPERATIONS, WAYS, type Operation } from '../faults/operations';
+import { addTriggers, chatTrigger } from '../support/chatTrigger';
+import {
+	modelCallerNode,
+	packageNode,
+	runNode,
+	runWorkflow,
+	stubNode,
+	type RunOptions,
+	type RunResult,
+} from '../support/engine';
+import { FAILURE } from '../support/failureTexts';
+import { withFakeTimers } from '../support/fakeTimers';
+import { RECORDED } from '../support/recordedReplies';
+import { events, eventsOf, json, serverForEach, type Script } from '../support/scriptedServer';
+
+jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
+	virtual: true,
+});
+
+const KEY = 'sk-0f4e/very+sesame';
+const CDN = 'https://cdn.example';
+
+let script: Script;
+const server = serverForEach((...args) => {
+	script(...args);
+});
+beforeAll(addTriggers);
+
+const chunk = (delta: object, more: object = {}) => ({ choices: [{ index: 0, delta, ...more }] });
+/** A reply with this message, and the reason why it ends; without one the stream breaks. */
+const replies =
+	(message: object, finish_reason: string | null = 'stop'): Script =>
+	(response) => {
+		const end = finish_reason === null ? [] : [chunk({}, { finish_reason }), '[DONE]'];
+		events(response, [chunk(message), ...end]);
+	};
+
+const NODES = ['chatCompletion', 'superAssistant', 'functionCallingAgent'];
+const HI = { appCode: 'app', prompt: 'Hi', message: 'Hi' };
+const credential = () => ({ baseUrl: server.url, apiKey: KEY });
+
+async function chat(type: string, parameters: IDataObject = {}, more: Partial<RunOptions> = {}) {
+	return await runNode(type, {
+		credential: credential(),
+		parameters: { ...HI, ...parameters },
+		streaming: true,
+		...more,
+	});
+}
+
+const textOf = ({ chunks }: RunResult) =>
+	chunks.flatMap(({ type, content = '' }) => (type === 'item' ? content : [])).join('');
+
+const TOOLS = { tool: [{ name: 'weather', description: 'Tells the weather' }] };
+const notice = (text: string) => `\n\n> ${text}. Tell the person who set this up.\n\n`;
+
+/** Before, in and after the call. */
+test.each<[string, IDataObject, reply: string, shown: string]>([
+	['chatCompletion', { prompt: '' }, '', notice('Prompt is empty')],
+	['superAssistant', { message: '' }, '', notice('Message is empty')],
+	['functionCallingAgent', { prompt: '' }, '', notice('Prompt is empty')],
+	['functionCallingAgent', { tools: TOOLS }, '', notice('Tool weather has no branch')],
+	[
+		'functionCallingAgent',
+		{},
+		'',
+		notice('The model replied with neither an answer nor a tool call'),
+	],
+	...NODES.map((type): [string, IDataObject, string, string] => [
+		type,
+		{ responseFormat: 'json' },
+		'A lake',
+		`A lake${notice('The reply is not valid JSON')}`,
+	]),
+])(
+	'%s, %j, of the reply "%s" with On Error: Continue: %j',
+	async (type, parameters, reply, shown) => {
+		script = replies({ content: reply });
+		const result = await chat(type, parameters, { onError: 'continueRegularOutput' });
+		expect(result.error).toBeUndefined();
+		expect(textOf(result)).toBe(shown);
+		const types = result.chunks.map((each) => each.type);
+		expect([types[0], types.at(-1)]).toStrictEqual(['begin', 'end']);
+		expect(types.filter((each) => each !== 'item')).toHaveLength(2);
+	},
+);
+
+test.each<[string, IDataObject, words: string, remedy: string]>([
+	['chatCompletion', { prompt: '' }, 'Prompt is empty', 'Enter a text'],
+	['superAssistant', { message: '' }, 'Message is empty', 'Enter a text'],
+	['functionCallingAgent', { tools: TOOLS }, 'Tool weather has no branch', 'Connect its output'],
+])(
+	'%s, %j: the owner reads the remedy, and the chat does not',
+	async (type, parameters, words, remedy) => {
+		const { chunks, error } = await chat(type, parameters);
+		const told = `${words}. Tell the person who set this up.`;
+		expect(chunks.find((each) => each.type === 'error')?.content).toBe(told);
+		expect(JSON.stringify(chunks)).not.toContain(remedy);
+		expect(error!.message).toContain(`${words}. ${remedy}`);
+		expect(error!.description).toBe(told);
+	},
+);
+
+test.each<Operation>([OPERATIONS.chatStreamed, OPERATIONS.agent, OPERATIONS.assistantStreamed])(
+	'$title: a visitor gets our words; the words of the service are in the details',
+	async (operation) => {
+		script = (response) => {
+			const error = { message: 'Tenant 7 is broke', type: 'tenant_error' };
+			json(response, 406, { error, trace_id: 'trace-7' });
+		};
+		const { chunks, error } = await operation.run({
+			credential: credential(),
+			...WAYS.streaming,
+		});
+		const shown = chunks.find(({ type }) => type === 'error');
+		expect(shown?.content).toBe(`${FAILURE.noCredit}. Tell the person who set this up.`);
+		expect(JSON.stringify(chunks)).not.toMatch(/tenant|trace-7/i);
+		expect(JSON.stringify(error)).toContain('Tenant 7 is broke');
+		expect(JSON.stringify(error)).toContain('trace-7');
+	},
+);
+
+test.each(
+	[...NODES, 'agentVideoChatModel'].flatMap((type) => [
+		[type, 'length', 'It began', 'It began\n\n[The reply was cut off here]'] as const,
+		// n8n appends its error to what the chat shows.
+		[type, null, 'It began', 'It began […]\n\n'] as const,
+		[type, null, 'It began\n\n', 'It began\n\n'] as const,
+		[type, null, '', ''] as const,
+	]),
+)('%s shows how a reply ends with %s after %j: %j', async (type, reason, content, shown) => {
+	script = replies({ content }, reason);
+	const isModel = type === 'agentVideoChatModel';
+	const parameters = { ...HI, options: { retries: 0 } };
+	const result = await runWorkflow(
+		[
+			chatTrigger('Chat'),
+			packageNode(isModel ? 'Model' : 'Node', type, { parameters }),
+			...(isModel ? [modelCallerNode('Node', { stream: true })] : []),
+			stubNode('Next', (items) => items),
+		],
+		{ Chat: [['Node']], Node: [['Next']] },
+		'Chat',
+		{
+			items: [{ chatInput: 'Hi', sessionId: 'v' }],
+			credential: credential(),
+			streaming: true,
+			...(isModel && { model: { name: 'Model', of: 'Node' } }),
+		},
+	);
+	expect(result.error === undefined).toBe(reason !== null);
+	expect(textOf(result)).toBe(shown);
+});
+
+const picture = (url: string) => ({ type: 'image_url', image_url: { url } });
+const CALL = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } };
+const RUN = { tool_calls: [CALL], tool_results: [{ tool_call_id: 'c1', content: 'Rain' }] };
+
+describe.each(NODES)('%s', (node) => {
+	test.each<[string, object, string]>([
+		['links', { content: ['<think>Hm</think>', picture(`${CDN}/77`)] }, `${CDN}/77`],
+		['work', RUN, 'Done without an answer: look'],
+		[
+			'links, and no image of another host',
+			{ content: [picture(`![a](${CDN}/7)`)] },
+			`[a](${CDN}/7)`,
+		],
+		['text, and no links', { content: ['A lake', picture(`${CDN}/77`)] }, 'A lake'],
+	])('shows of a reply its %s', async (_name, message, shown) => {
+		script = replies(message);
+		const result = await chat(node, { output: 'detailed' });
+		expect(result.status).toBe('success');
+		expect(textOf(result).replace(`${server.url}/`, '').trim()).toBe(shown);
+	});
+});
+
+test.each(
+	RECORDED.filter(({ file }) => file.startsWith('thought-in-tags-think')).flatMap((each) =>
+		(['auto', 'reasoning'] as const).map((streaming) => ({ ...each, streaming })),
+	),
+)('of $file a thought is shown only if it was asked for: $streaming', async (recorded) => {
+	const { type, text, streaming } = recorded;
+	script = (response) => response.writeHead(200, { 'content-type': type }).end(text);
+	const shown = textOf(await chat('chatCompletion', { streaming }));
+	expect(shown.trim().replace(/\s+/g, ' ')).toBe(
+		streaming === 'auto' ? 'Sunny' : 'I think so Sunny',
+	);
+});
+
+test('of a body with null for its reasoning none is shown', async () => {
+	const message = { content: 'A lake', reasoning_content: null };
+	script = (response) => {
+		json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
+	};
+	const result = await chat('chatCompletion', { streaming: 'reasoning' });
+	expect(result.outputs[0]![0]!.json).not.toHaveProperty('reasoning_content');
+	expect(textOf(result)).toBe('A lake');
+});
+
+describe('the API key', () => {
+	/** The chat and the output of a reply that arrives in these pieces. */
+	async function shownOf(...pieces: readonly string[]) {
+		script = (response) => {
+			response.writeHead(200, { 'content-type': 'text/event-stream' });
+			const next = (index: number) => {
+				if (index === pieces.length) response.end('data: [DONE]\n\n');
+				else
+					response.write(eventsOf([chunk({ content: pieces[index] })]), () =>
+						setImmediate(next, index + 1),
+					);
+			};
+			next(0);
+		};
+		const result = await chat('chatCompletion');
+		return [textOf(result), result.outputs[0]![0]!.json['output']];
+	}
+
+	test.each([1, 9, KEY.length - 1])(
+		'is masked in the chat and in the item, cut after %i characters',
+		async (at) => {
+			const shown = await shownOf(`One ${KEY.slice(0, at)}`, `${KEY.slice(at)} two`);
+			expect(shown).toStrictEqual(Array(2).fill('One [masked: API Key] two'));
+		},
+	);
+
+	test('takes nothing from a reply that ends like its beginning', async () => {
+		expect(await shownOf('A des', 'k-sk-0f')).toStrictEqual(Array(2).fill('A desk-sk-0f'));
+	});
+});
+
+describe.each(['chatCompletion', 'functionCallingAgent'])('%s', (name) => {
+	const HALF = { content: 'Half' };
+	const retried = async () => {
+		const options = { retryOutcomeUnknown: true };
+		return textOf(await withFakeTimers(async () => await chat(name, { options })));
+	};
+
+	test('does not retry after text was shown', async () => {
+		script = replies(HALF, null);
+		expect(await retried()).toBe('Half […]\n\n');
+		expect(server.requests).toHaveLength(1);
+	});
+
+	test('retries before any text was shown', async () => {
+		script = (response, request, index) => {
+			if (index === 0) response.destroy();
+			else replies(HALF)(response, request, index);
+		};
+		expect(await retried()).toBe('Half');
+		expect(server.requests).toHaveLength(2);
+	});
+});

@@ -1,0 +1,452 @@
+/** What the chat nodes make of replies: recorded ones, errors of other services in their place, and files in them. */
+import corpus from '../fixtures/errorEnvelopes.json';
+import { runNode } from '../support/engine';
+import { FAILURE } from '../support/failureTexts';
+import { withFakeTimers } from '../support/fakeTimers';
+import { askThrough, CHAT_NODE_NAMES, CHAT_NODES, type ChatNodeName } from '../support/fourNodes';
+import { RECORDED } from '../support/recordedReplies';
+import { sampleFile } from '../support/sampleFiles';
+import {
+	events,
+	eventsOf,
+	json,
+	startScriptedServer,
+	type Script,
+	type ScriptedServer,
+} from '../support/scriptedServer';
+import { thorough } from '../support/thorough';
+
+jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
+	virtual: true,
+});
+
+let server: ScriptedServer;
+let script: Script;
+beforeAll(async () => {
+	server = await startScriptedServer((...args) => {
+		script(...args);
+	});
+});
+beforeEach(() => {
+	server.requests.length = 0;
+});
+afterAll(async () => {
+	await server.stop();
+});
+
+const JSON_TYPE = 'application/json';
+const STREAM_TYPE = 'text/event-stream';
+const answers =
+	(type: string, text: string, status = 200): Script =>
+	(response) => {
+		response.writeHead(status, { 'content-type': type, 'retry-after': '0' }).end(text);
+	};
+/** A reply: fields of its choice, of its message, and of its body. */
+interface Form {
+	readonly choice?: object;
+	readonly message?: Readonly<Record<string, unknown>>;
+	readonly body?: object;
+}
+/** Answers as it is asked; in a stream each part of a content has a chunk of its own. */
+const says =
+	({ choice, message: { content = null, ...fields } = {}, body: more }: Form): Script =>
+	(response, { body }) => {
+		const end = { index: 0, finish_reason: 'stop' };
+		if ((body as { stream?: boolean }).stream !== true) {
+			const message = { content, ...fields };
+			json(response, 200, { choices: [{ ...end, ...choice, message }], ...more });
+			return;
+		}
+		const parts = Array.isArray(content) ? content.map((part: unknown) => [part]) : [content];
+		events(response, [
+			...parts.map((part) => ({ choices: [{ index: 0, delta: { content: part } }] })),
+			{ choices: [{ index: 0, delta: fields, ...choice }], ...more },
+			{ choices: [{ ...end, delta: {} }] },
+			'[DONE]',
+		]);
+	};
+/** One reader serves all nodes: usually each of them has its part of the rows, in turn. */
+const partOf = <T>(rows: readonly T[], node: ChatNodeName, nodes = CHAT_NODE_NAMES) =>
+	rows.filter((_row, index) => thorough(index % nodes.length === nodes.indexOf(node), true));
+
+/**
+ * Errors of other OpenAI-compatible services, as their public documentation and their users' reports show them: with status
+ * 200 in place of the reply, in both forms, and in the middle of a stream.
+ */
+const SAID = 'Half a word';
+const HALF = { choices: [{ index: 0, delta: { content: SAID } }] };
+const FORMS = {
+	'as a body': (body: object) => answers(JSON_TYPE, JSON.stringify(body)),
+	'as the first event of a stream': (body: object) =>
+		answers(STREAM_TYPE, eventsOf([body, '[DONE]'])),
+	'in the middle of a stream': (body: object) =>
+		answers(STREAM_TYPE, eventsOf([HALF, body, '[DONE]'])),
+} as const;
+
+/** HTTP status, error, what it means, and how many requests are sent. */
+const MEANT = [
+	[429, { message: 'exceeded the rate quota, retry in 10 s' }, FAILURE.tooMany, 4],
+	[503, { message: 'upstream billing timeout' }, FAILURE.unavailable, 1],
+	[502, { message: 'content-filter sidecar restarting' }, FAILURE.proxy, 1],
+	[500, { message: 'model not found in cache, warming up' }, FAILURE.proxy, 1],
+	[429, { message: 'No.', code: 'insufficient_quota' }, FAILURE.noCredit, 1],
+	[403, { message: 'No', code: 'insufficient_user_quota' }, FAILURE.noCredit, 1],
+	[404, { message: 'No', code: 'model_not_found' }, FAILURE.noModel, 1],
+	[200, { code: 1102, message: 'Account balance not enough', data: null }, FAILURE.noCredit, 1],
+] as const;
+
+const PAGE = '<!DOCTYPE html><title>Just a moment...</title><p>Enable JavaScript</p>';
+const CUT = `{"choices":[{"message":{"content":"${'All of <b> it. '.repeat(20)}End`;
+const FIREWALL = 'A firewall or proxy in front of the service rejected the request';
+const errorOf = (fields: object) => JSON.stringify({ error: fields });
+/** HTTP status, body, what it means, and the words of the service in it. */
+const QUOTED = [
+	[403, PAGE, FIREWALL, 'Just a moment'],
+	[403, errorOf({ message: '<p>No access</p>' }), '', '<p>No access</p>'],
+	[400, `[${errorOf({ message: 'API key expired' })}]`, FAILURE.malformed, 'API key expired"'],
+	[
+		400,
+		errorOf({ message: 'Failed to call', failed_generation: '<function=weather>' }),
+		FAILURE.malformed,
+		'Failed to call: <function=weather>"',
+	],
+	[404, errorOf({ message: 'No endpoint supports tool use' }), FAILURE.notFound, 'No endpoint'],
+	// What was paid for.
+	[200, CUT, 'The response is truncated or not valid JSON', CUT],
+] as const;
+
+test('the corpus has enough errors', () => {
+	expect(corpus.length).toBeGreaterThanOrEqual(30);
+	expect(new Set(corpus.map(({ dialect }) => dialect)).size).toBeGreaterThanOrEqual(7);
+	for (const { source, words } of corpus) expect([source, words]).not.toContain('');
+});
+
+describe.each(CHAT_NODE_NAMES)('%s', (node) => {
+	const options = { retries: 0 };
+
+	test.each(Object.keys(FORMS) as (keyof typeof FORMS)[])(
+		'an error %s fails with the words of the service, and keeps the text so far',
+		async (form) => {
+			const silent: unknown[] = [];
+			for (const each of partOf(corpus, node)) {
+				const { dialect, name, body, words, streamed = true } = each;
+				const isStream = form !== 'as a body';
+				if (isStream && !streamed) continue;
+				script = FORMS[form](body);
+				const { error } = await askThrough(node, isStream, server.url, { options });
+				const isKept = form !== 'in the middle of a stream' || error.includes(SAID);
+				const [shown = ''] = error.split('{');
+				if (!shown.includes(words) || !isKept) silent.push({ dialect, name, error });
+			}
+			expect(silent).toStrictEqual([]);
+		},
+		60_000,
+	);
+
+	const errorsOf = async (how: (stream: boolean) => Script) => {
+		const errors: (readonly [error: string, requests: number])[] = [];
+		for (const stream of [true, false]) {
+			script = how(stream);
+			server.requests.length = 0;
+			const { error } = await withFakeTimers(
+				async () => await askThrough(node, stream, server.url),
+			);
+			errors.push([error, server.requests.length]);
+		}
+		return errors;
+	};
+
+	test.each(partOf(MEANT, node))(
+		'%i, %j: %s, after %i requests',
+		async (status, error, message, requests) => {
+			const body = JSON.stringify(status === 200 ? error : { error });
+			const { message: words } = error;
+			for (const [shown, sent] of await errorsOf(() => answers(JSON_TYPE, body, status))) {
+				// What happened, the words of the service, then what to do.
+				expect(shown.replace(`: ${words}\n`, '\n')).toMatch(
+					RegExp(`^${message}\nThe service said: "${words}[^]*[^.]\\.\n`),
+				);
+				expect(sent).toBe(requests);
+			}
+		},
+	);
+
+	test.each([{ tool_calls: [] }, { function_call: null }])(
+		'an error beside a message without an answer, %j, is one',
+		async (fields) => {
+			const message = { role: 'assistant', content: '', ...fields };
+			const choices = [{ index: 0, message, delta: message, finish_reason: null }];
+			const body = { choices, error: { code: 429, message: 'slow down' } };
+			const errors = await errorsOf((stream) =>
+				FORMS[stream ? 'as the first event of a stream' : 'as a body'](body),
+			);
+			for (const [shown, sent] of errors) {
+				expect(shown).toMatch(RegExp(`^${FAILURE.tooMany}`));
+				expect(sent).toBe(4);
+			}
+		},
+	);
+
+	test.each(partOf(QUOTED, node))('%i, %s: %s', async (status, body, message, words) => {
+		for (const [shown] of await errorsOf(() => answers('text/html', body, status))) {
+			expect(shown.startsWith(message)).toBe(true);
+			expect(shown).toContain(`The service said: "${words}`);
+		}
+	});
+});
+
+const TOOLS = [{ type: 'function', function: { name: 'weather', parameters: { type: 'object' } } }];
+const ERRORS = {
+	'cut call': 'The reply was cut off in a tool call',
+	'written call': 'The model has written a tool call as text',
+} as const;
+
+/** The replies of test/fixtures/replies. */
+describe.each(CHAT_NODE_NAMES)('%s', (node) => {
+	test.each(partOf(RECORDED, node))('$file', async (recorded) => {
+		const { file, type, text, expected } = recorded;
+		const { content, shown = content, calls = [], form } = expected;
+		const done = {
+			choices: [{ index: 0, message: { content: 'Done' }, finish_reason: 'stop' }],
+		};
+		script = (response, request, index) => {
+			// An agent asks again once its calls have results.
+			if (index > 0) json(response, 200, done);
+			else answers(type, text)(response, request, index);
+		};
+		const seen = await askThrough(node, file.endsWith('sse'), server.url, {
+			...(node === 'model' ? {} : { output: 'simple' }),
+			...(node === 'reply' ? { options: { tools: JSON.stringify(TOOLS) } } : {}),
+		});
+		// An assistant has run its calls, and a chain has declared no tools.
+		if (node === 'assistant' && (form === 'calls' || form === 'cut call')) return;
+		if ((node === 'assistant' || node === 'model') && form === 'written call') {
+			expect(seen.error).toBe('');
+		} else if (form === 'cut call' || form === 'written call') {
+			expect(seen.error).toContain(ERRORS[form]);
+		} else if (form === 'cut' && node === 'model') {
+			expect(seen.error).toContain('The reply was cut off');
+		} else {
+			expect(seen.error).toBe('');
+		}
+		if (form === 'calls') {
+			const sent = JSON.stringify(
+				node === 'agent' ? server.requests.at(-1)!.body : seen.json,
+			).replaceAll('\\', '');
+			for (const { name, arguments: args } of calls) {
+				expect(sent).toContain(name);
+				for (const [field, value] of Object.entries(args))
+					expect(sent).toContain(
+						`"${field}":${JSON.stringify(value)}`.replaceAll('\\', ''),
+					);
+			}
+			if (node === 'agent') expect(seen.json['output']).toBe('Done');
+		}
+		if ((form !== 'answer' && form !== 'cut') || node === 'model') return;
+		expect(seen.json['output']).toBe(shown);
+		expect(seen.hints.join().includes('The reply was cut off')).toBe(form === 'cut');
+	});
+});
+
+test.each([
+	'<think>{"a":0}</think>{"a":1}',
+	'<thinking>{"a":0}</thinking>{"a":1}',
+	'{"a":0}\n</think>\n{"a":1}',
+])('a thought in tags is no part of the JSON: %j', async (content) => {
+	script = says({ message: { content } });
+	const { json: item, error } = await askThrough('reply', false, server.url, {
+		responseFormat: 'json',
+	});
+	expect([error, item['json']]).toStrictEqual(['', { a: 1 }]);
+});
+
+test('a call that is written as text is one only where tools were declared', async () => {
+	const written = RECORDED.find(({ file }) => file === 'written-call-tool-call.json')!;
+	script = answers(written.type, written.text);
+	const { error, json: item } = await askThrough('reply', false, server.url);
+	expect([error, item['output']]).toStrictEqual(['', written.expected.content]);
+});
+
+const CDN = 'https://cdn.example';
+const PNG = sampleFile('image/png');
+const BASE64 = PNG.toString('base64');
+const DATA = `data:image/png;base64,${BASE64}`;
+const SIGNED = `${CDN}/1?signature=${'a'.repeat(2_000)}`;
+const CLIP = 'data:video/mp4;base64,AAAA';
+const media = (kind: string, url: string) => ({ kind, url });
+const image = (url: string) => media('image', url);
+const IMAGE = image(`${CDN}/1`);
+/** A part of the content, beside others. */
+const part = (each: object): Form => ({
+	message: { content: [each, { type: 'text', text: 'No more' }, { type: 'unknown' }, null] },
+});
+
+/** Replies with a file, and its entry in the output; `/` stands for the server. */
+const FILES: readonly (readonly [name: string, form: Form, file: ReturnType<typeof media>])[] = [
+	['img_urls of the choice', { choice: { img_urls: [`${CDN}/1`] } }, IMAGE],
+	['img_urls of the message', { message: { img_urls: [`${CDN}/1`] } }, IMAGE],
+	['images of the body', { body: { images: [{ url: `${CDN}/1` }] } }, IMAGE],
+	[
+		'images of the message',
+		{ message: { images: [{ type: 'image_url', image_url: { url: DATA } }] } },
+		image(DATA),
+	],
+	['a list of URLs', { message: { images: [`${CDN}/1`] } }, IMAGE],
+	['a video_url', { message: { video_url: `${CDN}/1` } }, media('video', `${CDN}/1`)],
+	['a signed URL of the choice', { choice: { video_url: SIGNED } }, media('video', SIGNED)],
+	['a signed URL of the body', { body: { image_url: SIGNED } }, image(SIGNED)],
+	[
+		'a file by its extension',
+		{ choice: { files: [`${CDN}/a.pdf`] } },
+		media('file', `${CDN}/a.pdf`),
+	],
+	['an image in base64', { message: { images: [{ b64_json: BASE64 }] } }, image(DATA)],
+	[
+		'an image in base64 with its type',
+		{ message: { images: [{ mime_type: 'image/png', data: BASE64 }] } },
+		image(DATA),
+	],
+	['a Markdown image', { message: { content: `![a](${CDN}/1)` } }, IMAGE],
+	['a data: URL in Markdown', { message: { content: `![a](${DATA})` } }, image(DATA)],
+	['a data: URL alone', { message: { content: DATA } }, image(DATA)],
+	['a relative URL in Markdown', { message: { content: '![a](/files/1)' } }, image('/files/1')],
+	['a relative URL in a field', { choice: { img_urls: ['files/1'] } }, image('/files/1')],
+	[
+		'a relative URL in a part',
+		part({ type: 'image_url', image_url: '/files/1' }),
+		image('/files/1'),
+	],
+	['an image as a part', part({ type: 'image', url: `${CDN}/1` }), IMAGE],
+	['an image by its key', part({ image: `${CDN}/1` }), IMAGE],
+	[
+		'a part by its extension',
+		part({ type: 'file', file: { url: `${CDN}/a.mp3` } }),
+		media('audio', `${CDN}/a.mp3`),
+	],
+	[
+		'a file as a part',
+		part({ type: 'file', file: { url: `${CDN}/a` } }),
+		media('file', `${CDN}/a`),
+	],
+	['a file in the response', part({ type: 'file', url: CLIP }), media('video', CLIP)],
+];
+
+const WITH_OUTPUT = CHAT_NODE_NAMES.filter((node) => node !== 'model');
+
+describe.each([true, false])('with a stream: %s', (stream) => {
+	describe.each(WITH_OUTPUT)('%s', (node) => {
+		test.each(partOf(FILES, node, WITH_OUTPUT))('%s is a file of the reply', async (...row) => {
+			const [, form, { kind, url }] = row;
+			script = says(form);
+			const { json: item, error } = await askThrough(node, stream, server.url);
+			expect(error).toBe('');
+			expect(item['media']).toStrictEqual([media(kind, url.replace(/^(?=\/)/, server.url))]);
+			if (Array.isArray(form.message?.content)) expect(item['output']).toBe('No more');
+		});
+	});
+
+	test.each([
+		[`${CDN}/1`, `](${CDN}/1)`],
+		['/files/1', '/files/1)'],
+		[DATA, 'Download Media'],
+	])('a chain gets the image %s as a link, or reads what brings it', async (url, shown) => {
+		script = says({ choice: { img_urls: [url] } });
+		const { json: item, error } = await askThrough('model', stream, server.url);
+		expect(error).toBe('');
+		expect(JSON.stringify(item)).toContain(shown);
+	});
+
+	test('the text of a list of parts is text, its files are media, and a raw response has them as parts', async () => {
+		const files = [
+			{ type: 'image_url', image_url: { url: `${CDN}/77` } },
+			{ type: 'video_url', video_url: `${CDN}/clip` },
+			{ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } },
+		];
+		const content = [{ type: 'text', text: 'A lake ' }, ...files, 'at dawn'];
+		script = says({ message: { content }, body: { session_id: 's-1' } });
+		const { json: item } = await askThrough('reply', stream, server.url);
+		expect(item).toMatchObject({
+			output: 'A lake at dawn',
+			media: [
+				image(`${CDN}/77`),
+				media('video', `${CDN}/clip`),
+				media('audio', 'data:audio/wav;base64,UklGRg=='),
+			],
+			session_id: 's-1',
+		});
+		const raw = await askThrough('reply', stream, server.url, { output: 'raw' });
+		const message = { content: 'A lake at dawn', parts: files };
+		expect(raw.json).toMatchObject({ choices: [{ message }] });
+	});
+});
+
+test('the images of all chunks count', async () => {
+	const chunk = (more: object) => ({ choices: [{ index: 0, delta: {}, ...more }] });
+	const sent = [1, 2].map((n) => chunk({ img_urls: [`${CDN}/${n}`] }));
+	script = (response) => {
+		events(response, [...sent, chunk({ finish_reason: 'stop' }), '[DONE]']);
+	};
+	const { json: item } = await askThrough('reply', true, server.url);
+	expect(item['media']).toStrictEqual([IMAGE, image(`${CDN}/2`)]);
+});
+
+test.each(WITH_OUTPUT)(
+	'%s: a long text around the reply is cut, but not with Output: Raw',
+	async (node) => {
+		const note = 'n'.repeat(2_000);
+		script = says({
+			choice: { note },
+			body: { note, model: note, id: note },
+			message: { content: 'Yes' },
+		});
+		const ask = async (output: string) =>
+			JSON.stringify((await askThrough(node, false, server.url, { output })).json);
+		expect((await ask('raw')).split(note)).toHaveLength(5);
+		expect(await ask('detailed')).not.toContain(note);
+	},
+);
+
+describe('Download Media', () => {
+	/** The reply, and the file that it names, with its declared type. */
+	async function download(form: Form, type: string, file: string | Buffer) {
+		script = (response, request, index) => {
+			if (request.path.startsWith('/files/'))
+				response.writeHead(200, { 'content-type': type }).end(file);
+			else says(form)(response, request, index);
+		};
+		const [node, parameters] = CHAT_NODES.reply;
+		const { outputs } = await runNode(node, {
+			credential: { baseUrl: server.url, apiKey: 'k' },
+			parameters: { ...parameters, options: { downloadMedia: true } },
+		});
+		return outputs.flat()[0]!;
+	}
+
+	test('brings the files of fields, also with a relative URL', async () => {
+		const form = { choice: { img_urls: ['/files/1', DATA] } };
+		const { json: item, binary } = await download(form, 'image/png', PNG);
+		expect(item['media']).toMatchObject([{ binary: 'media_0' }, { binary: 'media_1' }]);
+		const mimeType = 'image/png';
+		expect(binary).toMatchObject({ media_0: { mimeType }, media_1: { mimeType } });
+	});
+
+	test.each([
+		['an error in place of CSV', JSON_TYPE, '{"error":"expired"}', 'expired'],
+		['a page in place of CSV', 'text/csv', '<html>Sign in</html>', 'Sign in'],
+	])('%s is no file', async (_name, type, body, words) => {
+		const form = { message: { content: `${server.url}/files/a.csv` } };
+		const { json: item, binary } = await download(form, type, body);
+		expect(binary).toBeUndefined();
+		expect(JSON.stringify(item['media'])).toContain(words);
+	});
+
+	test.each([
+		['a list in JSON', 'text/plain', '[{"error":"of a person"}]'],
+		['CSV that begins with a bracket', 'text/csv', '{a},b\n1,2\n'],
+		['JSON', JSON_TYPE, '{"error":"one of the data"}'],
+	])('%s is one', async (_name, type, body) => {
+		const form = part({ type: 'file', url: `${server.url}/files/a` });
+		const { binary } = await download(form, type, body);
+		expect(binary).toMatchObject({ media_0: { mimeType: type } });
+	});
+});
