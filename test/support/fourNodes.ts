@@ -28,9 +28,10 @@ export async function askThrough(
 	stream: boolean,
 	baseUrl: string,
 	parameters: IDataObject = {},
+	ofCredential: object = {},
 ): Promise<Seen> {
 	const [type, usual] = CHAT_NODES[node];
-	const credential = { baseUrl, apiKey: 'k' };
+	const credential = { baseUrl, apiKey: 'k', ...ofCredential };
 	const own = { ...usual, streaming: stream ? 'auto' : 'off', output: 'detailed', ...parameters };
 	const result =
 		node === 'model'
@@ -44,17 +45,14 @@ export async function askThrough(
 					{ credential, model: { name: 'Model', of: 'Chain' } },
 				)
 			: await runNode(type, { credential, parameters: own });
-	const { error, outputs, run } = result;
-	const failure = error as (Error & { description?: string; context?: object }) | undefined;
-	const runs = Object.values(run.data.resultData.runData).flat();
+	const { error, outputs, hints } = result;
+	const { message, description, context } = (error ?? {}) as Partial<Error> & {
+		readonly description?: string;
+		readonly context?: object;
+	};
 	return {
 		json: outputs.flat()[0]?.json ?? {},
-		error:
-			failure === undefined
-				? ''
-				: [failure.message, failure.description, JSON.stringify(failure.context)].join(
-						'\n',
-					),
-		hints: runs.flatMap(({ hints = [] }) => hints.map(({ message }) => message)),
+		error: error ? [message, description, JSON.stringify(context)].join('\n') : '',
+		hints,
 	};
 }
