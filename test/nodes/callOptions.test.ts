@@ -1,0 +1,219 @@
+/** Retries, Retry If Outcome Is Unknown and Timeout of each node that sends paid calls. In a live chat: liveChat.test.ts. */
+import dns from 'node:dns';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import { runNode, type RunOptions, type RunResult } from '../support/engine';
+import { FAILURE } from '../support/failureTexts';
+import { withFakeTimers, type FakeTime } from '../support/fakeTimers';
+import { json, serverForEach, type Script } from '../support/scriptedServer';
+
+/** To this address no connection is possible, on no machine. */
+const NOWHERE = '255.255.255.255';
+
+let script: Script;
+let time: FakeTime;
+
+const server = serverForEach((...args) => {
+	script(...args);
+});
+afterEach(() => {
+	jest.restoreAllMocks();
+});
+
+/** Each node with its smallest form, and whether Retry If Outcome Is Unknown applies within one run. */
+const NODES: readonly [string, IDataObject, boolean][] = [
+	['chatCompletion', { prompt: 'Hi' }, true],
+	['functionCallingAgent', { prompt: 'Hi' }, true],
+	['superAssistant', { appCode: 'a', message: 'Hi' }, false],
+	['createVideo', { prompt: 'Hi' }, false],
+];
+
+/** Runs a node in fake time; `ms` is how long that took. */
+async function run(
+	name: string,
+	parameters: IDataObject,
+	options: IDataObject = {},
+	{ host = '127.0.0.1', ...more }: Partial<RunOptions> & { readonly host?: string } = {},
+) {
+	return await withFakeTimers(async (fakeTime) => {
+		time = fakeTime;
+		const result = await runNode(name, {
+			credential: { baseUrl: `http://${host}:${server.port}`, apiKey: 'k' },
+			parameters: { ...parameters, options },
+			...more,
+		});
+		return { ...result, ms: time.passedMs() };
+	});
+}
+
+const answerWell: Script = (response, { path }) => {
+	const message = { role: 'assistant', content: 'Hi' };
+	const reply = { choices: [{ index: 0, message, finish_reason: 'stop' }] };
+	const task = { task_id: 't-1', status: 'queued', model: 'video-m1' };
+	json(response, 200, path.startsWith('/v1/chat') ? reply : task);
+};
+/** Answers the first call with the status, then another way. */
+const failFirst =
+	(status: number, retryAfter = 0, then = answerWell): Script =>
+	(response, request, index) => {
+		if (index > 0) then(response, request, index);
+		else json(response, status, { error: { message: 'no' } }, { 'retry-after': retryAfter });
+	};
+
+describe.each(NODES)('%s', (name, parameters, retriesUnknown) => {
+	test('429 is retried', async () => {
+		script = failFirst(429);
+		const { status } = await run(name, parameters);
+		expect([status, server.requests.length]).toStrictEqual(['success', 2]);
+		expect(server.requests[1]!.body).toStrictEqual(server.requests[0]!.body);
+	});
+
+	test('retries can be switched off', async () => {
+		script = failFirst(429);
+		await run(name, parameters, { retries: 0 });
+		expect(server.requests).toHaveLength(1);
+	});
+
+	test(`503 is ${retriesUnknown ? '' : 'not '}retried with Retry If Outcome Is Unknown`, async () => {
+		script = failFirst(503);
+		await run(name, parameters, { retryOutcomeUnknown: true });
+		expect(server.requests).toHaveLength(retriesUnknown ? 2 : 1);
+	});
+
+	test.each([
+		['the network has no way to it', [NOWHERE]],
+		['it is at none of the addresses of its name', [NOWHERE, NOWHERE]],
+	])('a service is tried again if %s', async (_why, addresses) => {
+		const calls = jest.spyOn(dns, 'lookup').mockImplementation(((
+			_name: string,
+			options: { all?: boolean },
+			done: (error: null, ...found: unknown[]) => void,
+		) => {
+			const now = calls.mock.calls.length === 1 ? addresses : ['127.0.0.1'];
+			const found = now.map((address) => ({ address, family: 4 }));
+			process.nextTick(() => {
+				if (options.all === true) done(null, found);
+				else done(null, now[0], 4);
+			});
+		}) as unknown as typeof dns.lookup);
+		script = answerWell;
+		const { status, error } = await run(name, parameters, {}, { host: 'service.example' });
+		expect([status, error?.message, calls.mock.calls.length]).toStrictEqual([
+			'success',
+			undefined,
+			2,
+		]);
+	});
+});
+
+test('canceling ends the wait for a retry', async () => {
+	let cancel: () => void = () => undefined;
+	script = (response) => {
+		// Longer than a test may take: one that waited for it would fail.
+		json(response, 429, {}, { 'retry-after': '59' });
+		setTimeout(cancel, 100);
+	};
+	await runNode('chatCompletion', {
+		credential: { baseUrl: server.url, apiKey: 'k' },
+		parameters: { prompt: 'Hi' },
+		onStart: (stop) => (cancel = stop),
+	});
+	expect(server.requests).toHaveLength(1);
+});
+
+/** Sends the bytes, then a piece every 7 seconds for an hour. */
+const drips =
+	(first: string, piece = ' '): Script =>
+	(response) => {
+		time.hold(response);
+		const next = (bytes: string) => {
+			if (response.destroyed || time.passedMs() > 3_600_000) {
+				response.destroy();
+				return;
+			}
+			response.socket!.write(bytes);
+			setTimeout(next, 7_000, piece);
+		};
+		next(first);
+	};
+
+const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n';
+const BODY = `${HEAD}\r\n`;
+const LIMIT = { timeout: 100 };
+const factsOf = ({ error }: RunResult) =>
+	(error as unknown as { readonly context: { readonly data: IDataObject } }).context.data;
+
+/** Answers a while after the request. */
+const later =
+	(ms: number, then: Script): Script =>
+	(...args) => {
+		time.hold(args[0]);
+		setTimeout(then, ms, ...args);
+	};
+
+/** What takes too long, how many requests that is, and whether a response had begun. */
+const ENDLESS: readonly [what: string, script: Script, requests: number, begun: boolean][] = [
+	['a body', drips(BODY), 1, true],
+	// Headers that are not complete are no response yet.
+	['headers', drips(HEAD, 'x'), 1, false],
+	['a response of which nothing arrives', later(3_600_000, answerWell), 1, false],
+	['a body after a wait for its headers', later(59_000, drips(BODY)), 1, true],
+	['a body after the pause before a retry', failFirst(429, 30, drips(BODY)), 2, true],
+];
+
+describe.each(NODES)('%s', (name, parameters) => {
+	test.each(ENDLESS)('ends %s to the second', async (_what, endless, requests, begun) => {
+		script = endless;
+		const ended = await run(name, parameters, LIMIT);
+		expect(ended.error?.message).toContain(
+			begun ? 'The call exceeded its Timeout of 100 seconds' : FAILURE.silent,
+		);
+		expect(ended.error?.description).toContain(
+			begun ? 'Timeout under Options' : 'raise Timeout under Options',
+		);
+		const kind = begun ? 'deadline' : 'network';
+		expect(factsOf(ended)).toMatchObject({ kind, outcome_unknown: true });
+		expect([ended.ms, server.requests.length]).toStrictEqual([100_000, requests]);
+	});
+
+	test('starts no retry that no time is left for', async () => {
+		script = failFirst(429, 30);
+		const ended = await run(name, parameters, { timeout: 20 });
+		expect(ended.error?.httpCode).toBe('429');
+		expect([ended.ms, server.requests.length]).toStrictEqual([0, 1]);
+	});
+});
+
+test.each(NODES.filter(([name]) => name !== 'createVideo'))(
+	'%s keeps what had arrived at its Timeout',
+	async (name, parameters) => {
+		const choices = [{ index: 0, delta: { content: 'Half' } }];
+		const half = JSON.stringify({ session_id: 'session-1', choices });
+		script = drips(`${BODY}data: ${half}\n\n`, ': still there\n\n');
+		const ended = await run(name, parameters, LIMIT);
+		expect(ended.ms).toBe(100_000);
+		expect(JSON.stringify(factsOf(ended))).toContain('Half');
+		expect(JSON.stringify(factsOf(ended))).toContain('session-1');
+	},
+);
+
+test('a status poll that never ends is named without an option: Wait for Video has none', async () => {
+	script = drips(BODY);
+	const { error } = await run('waitForVideo', { taskId: 't' }, { maximumWait: 3 });
+	expect(error!.message).toBe(
+		'The service took too long to answer a status poll. Retry polls again, free of charge',
+	);
+	expect(error!.description).not.toContain('under Options');
+});
+
+test('a canceled execution is no exceeded limit', async () => {
+	let cancel: () => void = () => undefined;
+	script = (...args) => {
+		drips(BODY)(...args);
+		setTimeout(cancel, 50_000);
+	};
+	const onStart = (stop: () => void) => (cancel = stop);
+	const { status, ms } = await run('chatCompletion', { prompt: 'Hi' }, LIMIT, { onStart });
+	expect([status, ms]).toStrictEqual(['canceled', 50_000]);
+});
