@@ -1,6 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { EventEmitter } from 'node:events';
 
 import { CredentialTestContext } from 'n8n-core';
 import { LoggerProxy } from 'n8n-workflow';
@@ -9,32 +9,20 @@ import { generate } from 'selfsigned';
 import { recordOutput } from '../faults/leaks';
 import { CREDENTIAL_ANSWERS } from '../support/credentialAnswers';
 import { NODE_TYPES } from '../support/engine';
+import { FAILURE } from '../support/failureTexts';
 import { withFakeTimers, type FakeTime } from '../support/fakeTimers';
 import { imitateNetwork } from '../support/imitatedNetwork';
-import {
-	json,
-	startScriptedServer,
-	type Script,
-	type ScriptedServer,
-} from '../support/scriptedServer';
-import { FAILURE } from '../support/failureTexts';
+import { json, serverForEach, type Script } from '../support/scriptedServer';
 
 const KEY = 'sk-0f4e/very+secret';
 const GATEWAY_KEY = `Basic ${Buffer.from('gateway:hidden').toString('base64')}`;
 
-let server: ScriptedServer;
 let script: Script;
-beforeAll(async () => {
-	server = await startScriptedServer((...args) => {
-		script(...args);
-	});
+const server = serverForEach((...args) => {
+	script(...args);
 });
 beforeEach(() => {
-	server.requests.length = 0;
 	script = (response) => response.end('{}');
-});
-afterAll(async () => {
-	await server.stop();
 });
 
 const header = (name: unknown, value: unknown) => ({ header: [{ name, value }] });
@@ -121,27 +109,19 @@ test.each([
 	expect(server.requests.map(({ path: sent }) => sent)).toStrictEqual([asked, asked]);
 });
 
-test.each([
-	['', /^Base URL is empty\. Enter the URL/],
-	['api.example.com', /^Base URL is not a valid URL\. Start it with https/],
-	['https://', /^Base URL is not a valid URL/],
-	['http://x:99999', /^Base URL is not a valid URL/],
-	['http://user:very@127.0.0.1', /^Base URL contains a user name/],
-])('the Base URL %j', async (baseUrl, message) => {
-	expect(await runTest({ baseUrl })).toMatchObject({
-		status: 'Error',
-		message: expect.stringMatching(message) as string,
-	});
-});
-
-test.each([
+test.each<[object, RegExp]>([
+	[{ baseUrl: '' }, /^Base URL is empty\. Enter the URL/],
+	[{ baseUrl: 'api.example.com' }, /^Base URL is not a valid URL\. Start it with https/],
+	[{ baseUrl: 'https://' }, /^Base URL is not a valid URL/],
+	[{ baseUrl: 'http://x:99999' }, /^Base URL is not a valid URL/],
+	[{ baseUrl: 'http://user:very@127.0.0.1' }, /^Base URL contains a user name/],
 	[{ apiKey: `Bearer ${KEY}` }, /^API Key contains a space.*without the word Bearer/],
 	[{ apiKey: `${KEY}…` }, /^API Key contains/],
 	[{ apiKey: 'k', keyIncludesApp: true }, /^API Key does not end with an app code/],
-	[{ extraHeaders: header('', 'x') }, /row 1 has no valid name/],
-	[{ extraHeaders: header('X Tenant', 'x') }, /row 1 has no valid name/],
-	[{ extraHeaders: header('X-A\r\nX-B', 'x') }, /row 1 has no valid name/],
-	[{ extraHeaders: header('__proto__', 'x') }, /row 1 has no valid name/],
+	...['', 'X Tenant', 'X-A\r\nX-B', '__proto__'].map((name): [object, RegExp] => [
+		{ extraHeaders: header(name, 'x') },
+		/row 1 has no valid name/,
+	]),
 	[{ extraHeaders: header('X-Tenant', ' ') }, /row 1 has no value for X-Tenant/],
 	[{ extraHeaders: header('X-Tenant', undefined) }, /row 1 has no value for X-Tenant/],
 	[{ extraHeaders: header('X-Tenant', 'very\r\nHost: x') }, /row 1 has a special character/],
@@ -149,26 +129,31 @@ test.each([
 	...[
 		...['Authorization', 'authorization', 'Host', 'Content-Length', 'Content-Type', 'Accept'],
 		...['Transfer-Encoding', 'Connection', 'Proxy-Authorization', 'Expect', 'Accept-Encoding'],
-	].map(
-		(name) => [{ extraHeaders: header(name, 'very') }, RegExp(`has the name ${name}`)] as const,
+	].map((name): [object, RegExp] => [
+		{ extraHeaders: header(name, 'very') },
+		RegExp(`has the name ${name}, which n8n sets itself`),
+	]),
+	...['get', 'Post', 'common', 'query', 'constructor', 'prototype'].map(
+		(name): [object, RegExp] => [
+			{ extraHeaders: header(name, 'very') },
+			RegExp(`row 1 has the name ${name}, which n8n cannot send`),
+		],
 	),
 	[
-		{
-			extraHeaders: {
-				header: [
-					{ name: 'X-Tenant', value: 'a' },
-					{ name: 'x-tenant', value: 'b' },
-				],
-			},
-		},
-		/row 2 repeats the name x-tenant/,
+		{ extraHeaders: { header: ['X-A', 'x-a'].map((name) => ({ name, value: 'very' })) } },
+		/row 2 repeats the name x-a/,
 	],
-] as const)('%j sends nothing', async (data, message) => {
+])('%j sends nothing', async (data, message) => {
 	expect(await runTest(data)).toMatchObject({
 		status: 'Error',
 		message: expect.stringMatching(message) as string,
 	});
 	expect(server.requests).toHaveLength(0);
+});
+
+test('a value from an expression is sent as text', async () => {
+	await runTest({ extraHeaders: header('X-Tenant', 7) });
+	expect(server.requests[0]!.headers['x-tenant']).toBe('7');
 });
 
 describe('without an answer', () => {
@@ -178,9 +163,9 @@ describe('without an answer', () => {
 	});
 
 	test('a closed port', async () => {
-		const closed = await startScriptedServer(() => undefined);
-		await closed.stop();
-		expect(await runTest({ baseUrl: closed.url })).toMatchObject(
+		const { url: baseUrl } = server;
+		await server.stop();
+		expect(await runTest({ baseUrl })).toMatchObject(
 			failure('^Could not connect to the service', 'Check host and port of the Base URL'),
 		);
 	});
@@ -212,7 +197,7 @@ describe('without an answer', () => {
 		['never answers', () => undefined],
 		[
 			'sends a byte now and then, and never ends',
-			(response: EventEmitter & { write(text: string): void }) => {
+			(response: ServerResponse) => {
 				response.write('{');
 				const timer = setInterval(() => {
 					response.write(' ');

@@ -1,6 +1,6 @@
 /**
- * The schema beside each node lists the fields of its output, which n8n's editor offers before the node has run. It is made from
- * real outputs, so a new field fails here until `npm run schemas` has written it.
+ * The fields of outputs. The schema beside each node lists them, which n8n's editor offers before the node has run. It is made
+ * from real outputs, so a new field fails here until `npm run schemas` has written it.
  */
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -12,179 +12,207 @@ import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { ROOT } from '../../lab/paths';
 import { dataTables } from '../support/dataTables';
 import { allItems, packageNode, runNode, runWorkflow, stubNode } from '../support/engine';
-import { schemaOf, missingFields, type OutputSchema } from '../support/outputSchema';
+import { missingFields, schemaOf, type OutputSchema } from '../support/outputSchema';
 
 let emulator: Emulator;
 const tables = dataTables();
 
 beforeAll(async () => {
-	emulator = await startEmulator({ videoSeconds: 0 });
+	emulator = await startEmulator({ videoSeconds: 0, chunkMs: 0 });
 });
-
 afterAll(async () => {
 	await emulator.stop();
 });
 
-const MODEL = { model: { __rl: true, mode: 'id', value: 'chat-m1' } };
-const APP = { answeredBy: 'app', appCode: 'demo-app' };
-const ASSISTANT = { appCode: 'demo-assistant', session: 'new' };
-const PROMPT = 'A lighthouse at dawn';
-const DETAILED = { output: 'detailed' };
+type Outputs = readonly IDataObject[];
+/** The calls of a node, made one after another, and what they put out. */
+type Made = readonly (() => Promise<Outputs>)[];
 
-const run = async (
-	node: string,
-	parameters: IDataObject,
-	items: IDataObject[] = [{}],
-): Promise<readonly IDataObject[]> => {
-	const credential = { baseUrl: emulator.url, apiKey: 'demo-key' };
-	const { outputs, error } = await runNode(node, { credential, parameters, items, tables });
-	if (error) throw error;
-	return outputs.flat().map(({ json }) => json);
+const credential = () => ({ baseUrl: emulator.url, apiKey: 'demo-key' });
+const makes =
+	(node: string) =>
+	(parameters: IDataObject, items: IDataObject[] = [{}]) =>
+	async (): Promise<Outputs> => {
+		const options = { credential: credential(), parameters, items, tables };
+		const { outputs, error } = await runNode(node, options);
+		if (error) throw error;
+		return outputs.flat().map(({ json }) => json);
+	};
+const chat = makes('chatCompletion');
+const assist = makes('superAssistant');
+const create = makes('createVideo');
+const wait = makes('waitForVideo');
+
+const created = (parameters: IDataObject) => async () => {
+	const [{ task_id: taskId } = {}] = await create(parameters)();
+	return await wait({ taskId })();
 };
 
 /** The answer of an agent that has called one tool. */
-async function askAgent(parameters: IDataObject): Promise<readonly IDataObject[]> {
+const agent = (parameters: IDataObject) => async (): Promise<Outputs> => {
 	const tool = {
 		name: 'get_weather',
 		description: 'Tells the weather of a city',
 		define: 'fields',
 		parameters: { parameter: [{ name: 'city', type: 'string', required: true }] },
 	};
-	const agent = packageNode('Agent', 'functionCallingAgent', {
-		parameters: {
-			...MODEL,
-			prompt: 'How is the weather in Rome?',
-			...parameters,
-			tools: { tool: [tool] },
-		},
-	});
-	const weather = stubNode('Weather', (items) =>
-		items.map(({ json }, item) => ({ json: { ...json, degrees: 21 }, pairedItem: { item } })),
-	);
-	const after = stubNode('After', (items) => items);
+	const asking = { ...MODEL, prompt: 'How is the weather in Rome?', tools: { tool: [tool] } };
+	const nodes = [
+		packageNode('Agent', 'functionCallingAgent', { parameters: { ...asking, ...parameters } }),
+		stubNode('Weather', (items) =>
+			items.map(({ json }, item) => ({
+				json: { ...json, degrees: 21 },
+				pairedItem: { item },
+			})),
+		),
+		stubNode('After', (items) => items),
+	];
 	const wires = { Agent: [['After'], ['After'], ['Weather']], Weather: [['Agent']] };
-	const credential = { baseUrl: emulator.url, apiKey: 'demo-key' };
-	const result = await runWorkflow([agent, weather, after], wires, 'Agent', {
-		credential,
-		items: [{}],
-	});
+	const result = await runWorkflow(nodes, wires, 'Agent', { credential: credential() });
 	if (result.error) throw result.error;
 	return allItems(result, 'After').flatMap((items) => items.map(({ json }) => json));
-}
-
-async function waitFor(
-	prompt: string,
-	parameters: IDataObject = {},
-): Promise<readonly IDataObject[]> {
-	const [{ task_id: taskId } = {}] = await run('createVideo', { prompt, ...parameters });
-	return await run('waitForVideo', { taskId });
-}
-
-/** A node with outputs that make its schema, and others that it must describe. */
-interface Row {
-	/** Fields whose content is the person's or the model's. */
-	readonly open?: readonly string[];
-	readonly made: () => Promise<readonly IDataObject[]>;
-	readonly others: () => Promise<readonly IDataObject[]>;
-}
-
-const inTurn = async (...runs: readonly (() => Promise<readonly IDataObject[]>)[]) => {
-	const outputs: IDataObject[] = [];
-	for (const each of runs) outputs.push(...(await each()));
-	return outputs;
 };
 
-const CHAT = 'chatCompletion';
-const CREATE = 'createVideo';
-const UNKNOWN = { model: { ...MODEL.model, value: 'chat-m9' } };
+const byId = (value: string) => ({ model: { __rl: true, mode: 'id', value } });
+const MODEL = byId('chat-m1');
+const DETAILED = { output: 'detailed' };
+const SUM = 'What is 12 times 7?';
 const RAIN = 'Does it rain in Rome? Get the weather';
 const TOOLS = '[{ "type": "function", "function": { "name": "get_weather" } }]';
-const SNAPPING = { __rl: true, mode: 'id', value: 'video-m7' };
-const FITTING = { maximumVideos: 1, takeWhatFits: true };
-const KEYED = { options: { idempotencyKey: 'order-7' } };
-const COLLECTED = { tasks: 'ledger', ledgerTasks: 'project', options: { minimumAge: 0 } };
-const SUM = 'What is 12 times 7?';
+const ASKED = { ...MODEL, prompt: 'A lighthouse at dawn' };
+const OF_APP = { answeredBy: 'app', appCode: 'demo-app', ...DETAILED };
+const OF_ASSISTANT = { appCode: 'demo-assistant', session: 'new', message: SUM };
+const DRAWN = { prompt: 'A lighthouse at dawn' };
+const PRICE = { pricePerSecond: 0.1 };
+const KEY = { idempotencyKey: 'order-7' };
 
-const ROWS: Readonly<Record<string, Row>> = {
-	ChatCompletion: {
-		open: ['json', 'tool_calls'],
-		made: () =>
-			inTurn(
-				() => run(CHAT, { ...MODEL, prompt: PROMPT }),
-				() => run(CHAT, { ...APP, prompt: 'Which aspect ratio fits best?', ...DETAILED }),
-				() => run(CHAT, { ...MODEL, prompt: 'As JSON: title', responseFormat: 'json' }),
-				() => run(CHAT, { ...MODEL, prompt: PROMPT, ...DETAILED }),
-				() => run(CHAT, { ...UNKNOWN, prompt: PROMPT, options: { fallbacks: 'chat-m1' } }),
-				() => run(CHAT, { ...MODEL, prompt: RAIN, options: { tools: TOOLS } }),
-			),
-		others: () => run(CHAT, { ...APP, prompt: PROMPT, ...DETAILED, streaming: 'off' }),
-	},
-	FunctionCallingAgent: {
-		open: ['json', 'tool_calls.arguments', 'tool_calls.result', 'messages'],
-		made: () =>
-			inTurn(
-				() => askAgent({}),
-				() => askAgent(DETAILED),
-				() => askAgent({ options: { maxRounds: 1 } }),
-			),
-		others: () => askAgent({ ...DETAILED, streaming: 'off' }),
-	},
-	SuperAssistant: {
-		open: ['tool_calls.arguments', 'tool_calls.result', 'events.arguments', 'events.result'],
-		made: () =>
-			inTurn(
-				() => run('superAssistant', { ...ASSISTANT, message: SUM }),
-				() => run('superAssistant', { ...ASSISTANT, message: SUM, ...DETAILED }),
-			),
-		others: () => run('superAssistant', { ...ASSISTANT, message: 'Hello', ...DETAILED }),
-	},
-	CreateVideo: {
-		open: ['adjustments'],
-		made: () =>
-			inTurn(
-				() => run(CREATE, { prompt: PROMPT, options: { pricePerSecond: 0.1 } }),
-				() => run(CREATE, { prompt: PROMPT, model: SNAPPING, duration: 7 }),
-				() => run(CREATE, { prompt: PROMPT, waitUntilFinished: true, download: false }),
-				() => run(CREATE, { prompt: PROMPT, options: FITTING }, [{}, {}]),
-				async () => {
-					await waitFor(PROMPT, KEYED);
-					return await run(CREATE, { prompt: PROMPT, ...KEYED });
-				},
-			),
-		others: () => run(CREATE, { prompt: PROMPT, size: '1080P', options: { dryRun: true } }),
-	},
-	WaitForVideo: {
-		made: () =>
-			inTurn(
-				() => waitFor(PROMPT),
-				() => waitFor('A fail-task'),
-				async () => {
-					await run(CREATE, {
-						prompt: PROMPT,
-						options: { pricePerSecond: 0.1, ...KEYED.options },
-					});
-					return await run('waitForVideo', COLLECTED);
-				},
-			),
-		others: () => waitFor('A moderated-task'),
-	},
-};
+/** A node with the calls that make its schema, one more that it must describe, and fields whose content is the person's or the model's. */
+const ROWS: readonly (readonly [node: string, made: Made, other: Made[0], open: string[]])[] = [
+	[
+		'ChatCompletion',
+		[
+			chat(ASKED),
+			chat({ ...OF_APP, prompt: 'Which aspect ratio fits best?' }),
+			chat({ ...MODEL, prompt: 'As JSON: title', responseFormat: 'json' }),
+			chat({ ...ASKED, ...DETAILED }),
+			chat({ ...ASKED, ...byId('chat-m9'), options: { fallbacks: 'chat-m1' } }),
+			chat({ ...MODEL, prompt: RAIN, options: { tools: TOOLS } }),
+		],
+		chat({ ...OF_APP, prompt: SUM, streaming: 'off' }),
+		['json', 'tool_calls'],
+	],
+	[
+		'FunctionCallingAgent',
+		[agent({}), agent(DETAILED), agent({ options: { maxRounds: 1 } })],
+		agent({ ...DETAILED, streaming: 'off' }),
+		['json', 'tool_calls.arguments', 'tool_calls.result', 'messages'],
+	],
+	[
+		'SuperAssistant',
+		[assist(OF_ASSISTANT), assist({ ...OF_ASSISTANT, ...DETAILED })],
+		assist({ ...OF_ASSISTANT, message: 'Hello', ...DETAILED }),
+		['tool_calls.arguments', 'tool_calls.result', 'events.arguments', 'events.result'],
+	],
+	[
+		'CreateVideo',
+		[
+			create({ ...DRAWN, options: PRICE }),
+			create({ ...DRAWN, ...byId('video-m7'), duration: 7 }),
+			create({ ...DRAWN, waitUntilFinished: true, download: false }),
+			create({ ...DRAWN, options: { maximumVideos: 1, takeWhatFits: true } }, [{}, {}]),
+			async () => {
+				await created({ ...DRAWN, options: KEY })();
+				return await create({ ...DRAWN, options: KEY })();
+			},
+		],
+		create({ ...DRAWN, size: '1080P', options: { dryRun: true } }),
+		['adjustments'],
+	],
+	[
+		'WaitForVideo',
+		[
+			created(DRAWN),
+			created({ prompt: 'A fail-task' }),
+			async () => {
+				await create({ ...DRAWN, options: { ...PRICE, ...KEY } })();
+				const options = { minimumAge: 0 };
+				return await wait({ tasks: 'ledger', ledgerTasks: 'project', options })();
+			},
+		],
+		created({ prompt: 'A moderated-task' }),
+		[],
+	],
+];
 
-const fileOf = (name: string) => join(ROOT, 'nodes', name, '__schema__', 'v1.0.0.json');
+test.each(ROWS)('%s: its schema has the fields of its outputs', async (name, made, other, open) => {
+	const outputs: IDataObject[] = [];
+	for (const each of made) outputs.push(...(await each()));
+	const expected = schemaOf(outputs, open);
+	const file = join(ROOT, 'nodes', name, '__schema__', 'v1.0.0.json');
+	if (process.env['WRITE_SCHEMAS'] !== undefined) {
+		await mkdir(dirname(file), { recursive: true });
+		await writeFile(file, `${JSON.stringify(expected, null, 2)}\n`);
+	}
+	const schema = JSON.parse(readFileSync(file, 'utf8')) as OutputSchema;
+	expect(schema).toStrictEqual(expected);
+	const others = await other();
+	expect(others).not.toHaveLength(0);
+	expect(others.flatMap((json) => missingFields(json, schema))).toStrictEqual([]);
+});
 
-test.each(Object.entries(ROWS))(
-	'%s: its schema has the fields of its outputs',
-	async (name, row) => {
-		const made = schemaOf(await row.made(), row.open);
-		const file = fileOf(name);
-		if (process.env['WRITE_SCHEMAS'] !== undefined) {
-			await mkdir(dirname(file), { recursive: true });
-			await writeFile(file, `${JSON.stringify(made, null, 2)}\n`);
+describe('streamed and not streamed, the output is the same', () => {
+	/** Values that differ between two calls, by field. */
+	const OWN = ['id', 'created', 'session_id', 'trace_id', 'tool_call_id', 'usage'];
+	const withoutOwn = (value: unknown): unknown =>
+		JSON.parse(
+			JSON.stringify(value, (key, each: unknown) => (OWN.includes(key) ? typeof each : each)),
+		);
+	const asked = { prompt: SUM, options: { temperature: 0 } };
+	const ofApp = (appCode: string) => ({ ...asked, answeredBy: 'app', appCode });
+
+	/** The output of both, without `events`: only a stream reports the progress of tools. */
+	async function both(ask: typeof chat, parameters: IDataObject) {
+		const [streamed, whole] = ['auto', 'off'].map((streaming) =>
+			ask({ ...parameters, streaming }),
+		) as [Made[0], Made[0]];
+		const [{ events: _events, ...first } = {}] = await streamed();
+		return [first, (await whole())[0]!] as const;
+	}
+
+	// Above the temperature 0 the emulator writes another text for a question that is asked again.
+	test.each<[string, typeof chat, IDataObject]>([
+		['a model', chat, asked],
+		['an application', chat, ofApp('demo-app')],
+		['a workflow', chat, ofApp('demo-workflow')],
+		['an assistant in Chat Completion', chat, ofApp('demo-assistant')],
+		['an assistant', assist, { ...OF_ASSISTANT, options: asked.options }],
+		[
+			'tools',
+			chat,
+			{ prompt: RAIN, options: { temperature: 0, tools: TOOLS, toolChoice: 'required' } },
+		],
+		['thoughts', chat, { prompt: SUM, options: { temperature: 0, thinking: 'enabled' } }],
+	])('%s', async (name, ask, parameters) => {
+		for (const output of ['simple', 'detailed']) {
+			const [streamed, whole] = await both(ask, { ...parameters, output });
+			expect(Object.keys(streamed)).toStrictEqual(Object.keys(whole));
+			expect(withoutOwn(streamed)).toStrictEqual(withoutOwn(whole));
+			expect(whole).toHaveProperty('output');
+			const hasSession = output === 'detailed' && name.includes('assistant');
+			expect('session_id' in whole).toBe(hasSession);
 		}
-		const schema = JSON.parse(readFileSync(file, 'utf8')) as OutputSchema;
-		expect(schema).toStrictEqual(made);
-		const others = await row.others();
-		expect(others).not.toHaveLength(0);
-		expect(others.flatMap((json) => missingFields(json, schema))).toStrictEqual([]);
-	},
-);
+	});
+
+	test('the calls of an assistant behind Chat Completion have run, so they are not asked for', async () => {
+		for (const simple of await both(chat, ofApp('demo-assistant')))
+			expect(simple).not.toHaveProperty('tool_calls');
+		for (const detailed of await both(chat, { ...ofApp('demo-assistant'), ...DETAILED }))
+			expect(detailed).toMatchObject({
+				id: expect.any(String) as string,
+				object: 'chat.completion',
+				created: expect.any(Number) as number,
+				tool_calls: [{ name: 'calculator', result: '12 times 7 = 84' }],
+				tool_results: [{ content: '12 times 7 = 84' }],
+			});
+	});
+});
