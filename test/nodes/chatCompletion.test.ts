@@ -1,5 +1,6 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IBinaryData, IDataObject } from 'n8n-workflow';
 
+import { inPieces } from '../support/chatPieces';
 import { runNode, type RunOptions } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
 import { withFakeTimers } from '../support/fakeTimers';
@@ -140,18 +141,10 @@ describe('when the trigger streams', () => {
 		const pieces = ['Dear', ' ', '\n\n', 'reader', ',\n', '\n'];
 		script = (response) => {
 			response.writeHead(200, { 'content-type': 'text/event-stream' });
-			const [first, ...others] = pieces.map((content) =>
+			const chunks = pieces.map((content) =>
 				eventsOf([{ choices: [{ index: 0, delta: { content } }] }]),
 			);
-			response.write(first);
-			void (async () => {
-				for (const each of [...others, eventsOf(CHUNKS.slice(-2))]) {
-					// Each on its own, as a slow model sends them.
-					await new Promise((resolve) => setImmediate(resolve));
-					response.write(each);
-				}
-				response.end();
-			})();
+			inPieces(response, [...chunks, eventsOf(CHUNKS.slice(-2))]);
 		};
 		const { chunks } = await chat({ streaming: true });
 		const texts = chunks.filter(({ type }) => type === 'item').map(({ content }) => content);
@@ -212,51 +205,38 @@ describe('when the trigger streams', () => {
 });
 
 describe('input', () => {
-	test('a prompt with a system message and images', async () => {
-		await chat({
-			parameters: {
+	const A = 'http://127.0.0.1/a.png';
+	const B = 'https://example.com/b.png';
+	const images = (...urls: string[]) => ({ image: urls.map((url) => ({ source: 'url', url })) });
+	const parts = (text: string, ...urls: string[]) => [
+		{ type: 'text', text },
+		...urls.map((url) => ({ type: 'image_url', image_url: { url } })),
+	];
+	const SYSTEM = { role: 'system', content: 'Be brief' };
+	const calls = ['a', 'b'].map((id) => ({
+		id,
+		type: 'function',
+		function: { name: 'weather', arguments: '{}' },
+	}));
+
+	test.each<[string, IDataObject, object[]]>([
+		[
+			'a prompt with a system message and images',
+			{
 				prompt: 'And this?',
 				systemMessage: 'Be brief',
-				images: {
-					image: [
-						{ source: 'url', url: '={{ $json.pictures }}' },
-						{ url: ' http://127.0.0.1/c.png ' },
-					],
-				},
+				images: images('={{ $json.pictures }}', ` ${A} `),
 			},
-			items: [{ pictures: ['http://127.0.0.1/a.png', 'https://example.com/b.png'] }],
-		});
-		expect(sent().messages).toStrictEqual([
-			{ role: 'system', content: 'Be brief' },
+			[SYSTEM, { role: 'user', content: parts('And this?', A, B, A) }],
+		],
+		[
+			'a list with every role',
 			{
-				role: 'user',
-				content: [
-					{ type: 'text', text: 'And this?' },
-					{ type: 'image_url', image_url: { url: 'http://127.0.0.1/a.png' } },
-					{ type: 'image_url', image_url: { url: 'https://example.com/b.png' } },
-					{ type: 'image_url', image_url: { url: 'http://127.0.0.1/c.png' } },
-				],
-			},
-		]);
-	});
-
-	test('a list of messages with every role', async () => {
-		const calls = ['a', 'b'].map((id) => ({
-			id,
-			type: 'function',
-			function: { name: 'weather', arguments: '{}' },
-		}));
-		await chat({
-			parameters: {
 				input: 'messages',
 				messages: {
 					message: [
-						{ role: 'system', content: 'Be brief' },
-						{
-							role: 'user',
-							content: '={{ $json.chatInput }}',
-							images: { image: [{ source: 'url', url: 'http://127.0.0.1/a.png' }] },
-						},
+						SYSTEM,
+						{ role: 'user', content: '={{ $json.chatInput }}', images: images(A) },
 						{ role: 'assistant', content: '', toolCalls: JSON.stringify(calls) },
 						{ role: 'tool', content: 'sunny', toolCallId: 'a' },
 						{ role: 'tool', content: '', toolCallId: 'b' },
@@ -265,75 +245,57 @@ describe('input', () => {
 					],
 				},
 			},
-		});
-		expect(sent().messages).toStrictEqual([
-			{ role: 'system', content: 'Be brief' },
-			{
-				role: 'user',
-				content: [
-					{ type: 'text', text: 'Hi' },
-					{ type: 'image_url', image_url: { url: 'http://127.0.0.1/a.png' } },
-				],
-			},
-			{ role: 'assistant', content: null, tool_calls: calls },
-			{ role: 'tool', content: 'sunny', tool_call_id: 'a' },
-			{ role: 'tool', content: '', tool_call_id: 'b' },
-			{ role: 'assistant', content: 'Sunny.' },
-			{ role: 'user', content: 'Thanks' },
-		]);
-	});
-
-	test.each([
-		['text', '[{"role":"user","content":"Hello"}]'],
-		['an expression', '={{ [{ role: "user", content: "Hello" }] }}'],
-	])('messages as JSON from %s', async (_name, messagesJson) => {
-		await chat({ parameters: { input: 'json', messagesJson } });
-		expect(sent().messages).toStrictEqual([{ role: 'user', content: 'Hello' }]);
+			[
+				SYSTEM,
+				{ role: 'user', content: parts('Hi', A) },
+				{ role: 'assistant', content: null, tool_calls: calls },
+				{ role: 'tool', content: 'sunny', tool_call_id: 'a' },
+				{ role: 'tool', content: '', tool_call_id: 'b' },
+				{ role: 'assistant', content: 'Sunny.' },
+				{ role: 'user', content: 'Thanks' },
+			],
+		],
+		...['[{"role":"user","content":"Ho"}]', '={{ [{ role: "user", content: "Ho" }] }}'].map(
+			(messagesJson): [string, IDataObject, object[]] => [
+				`JSON: ${messagesJson}`,
+				{ input: 'json', messagesJson },
+				[{ role: 'user', content: 'Ho' }],
+			],
+		),
+	])('messages from %s', async (_what, parameters, messages) => {
+		await chat({ parameters, items: [{ chatInput: 'Hi', pictures: [A, B] }] });
+		expect(sent().messages).toStrictEqual(messages);
 	});
 
 	/** An entry of Messages, behind another one. */
 	const inForm = (entry: IDataObject): IDataObject => ({
 		input: 'messages',
 		messages: {
-			message: [
-				{ role: 'user', content: 'Hi' },
-				{ role: 'user', ...entry },
-			],
+			message: [{ content: 'Hi' }, entry].map((each) => ({ role: 'user', ...each })),
 		},
 	});
+	const asked = (prompt: string) => ({ prompt });
+	const data = images('data:image/png;base64,AA');
 
 	test.each<[IDataObject, string]>([
 		[{ input: 'messages', messages: {} }, 'Messages is empty'],
 		[{ input: 'json', messagesJson: '[{' }, 'Messages (JSON) is not valid JSON'],
-		[
-			{ input: 'messages', messages: { message: [{ role: 'system', content: 'x' }] } },
-			'Messages: the last entry has the role system',
-		],
-		[
-			{ images: { image: [{ source: 'url', url: 'data:image/png;base64,AA' }] } },
-			'Images: entry 1 is a data: URL',
-		],
-		...['', '  ', '={{ $json.none }}'].map((prompt): [IDataObject, string] => [
-			{ prompt },
-			'Prompt is empty',
-		]),
-		[{ prompt: '={{ [] }}' }, 'Prompt is []'],
-		[{ prompt: '={{ [$json.nothing, {}] }}' }, 'Prompt is [null,{}]'],
-		[{ prompt: '={{ $json.nothing * 2 }}' }, 'Prompt is NaN'],
+		[{ images: data }, 'Images: entry 1 is a data: URL'],
+		[asked(''), 'Prompt is empty'],
+		[asked('  '), 'Prompt is empty'],
+		[asked('={{ $json.none }}'), 'Prompt is empty'],
+		[asked('={{ [] }}'), 'Prompt is []'],
+		[asked('={{ [$json.nothing, {}] }}'), 'Prompt is [null,{}]'],
+		[asked('={{ $json.nothing * 2 }}'), 'Prompt is NaN'],
 		[{ systemMessage: '={{ ({ tone: $json.nothing }) }}' }, 'System Message is {}'],
-		[
-			{ input: 'messages', messages: { message: [{ role: 'user', content: '={{ [] }}' }] } },
-			'Messages: entry 1 is []',
-		],
-		[
-			inForm({ images: { image: [{ source: 'url', url: 'data:image/png;base64,AA' }] } }),
-			'Messages: entry 2, Images: entry 1 is a data: URL',
-		],
+		[inForm({ role: 'system', content: 'x' }), 'Messages: the last entry has the role system'],
+		[inForm({ content: '={{ [] }}' }), 'Messages: entry 2 is []'],
+		[inForm({ content: ' ' }), 'Messages: entry 2 has no content'],
+		[inForm({ images: data }), 'Messages: entry 2, Images: entry 1 is a data: URL'],
 		[
 			inForm({ role: 'assistant', toolCalls: '[{' }),
 			'Messages: entry 2, Tool Calls is not valid JSON',
 		],
-		[inForm({ content: ' ' }), 'Messages: entry 2 has no content'],
 		[
 			inForm({ role: 'assistant', toolCalls: '[5]' }),
 			'Messages: entry 2 has tool_calls that are not a list of tool calls',
@@ -352,44 +314,36 @@ describe('input', () => {
 	test('a private image is rejected when the service is on the internet', async () => {
 		const { error } = await chat({
 			credential: { baseUrl: 'https://api.example.com', apiKey: SECRET },
-			parameters: { images: { image: [{ source: 'url', url: 'http://10.0.0.1/a.png' }] } },
+			parameters: { images: images('http://10.0.0.1/a.png') },
 		});
 		expect(error).toMatchObject({
 			message: 'Images: entry 1 points to a private network, which the service cannot reach',
 		});
 	});
 
-	test.each([
-		[
-			'data',
-			'Images: entry 1 cannot be published: the item contains the file itself, as n8n has not stored it',
-		],
-		['other', 'Images: entry 1 has the name other, but the item has no such binary field'],
-	])('binary field %s, where n8n keeps files in memory', async (binaryProperty, message) => {
+	const MEMORY = { data: 'AAAA', mimeType: 'image/png' };
+	const stored = (mimeType: string) => ({ id: 'filesystem:a', mimeType, data: '' });
+	const NOT_STORED = 'the item contains the file itself, as n8n has not stored it';
+
+	test.each<[string, IBinaryData, string]>([
+		['file', MEMORY, `cannot be published: ${NOT_STORED}`],
+		['other', MEMORY, 'has the name other, but the item has no such binary field'],
+		['file', stored('application/pdf'), 'names file, a file of the type application/pdf'],
+		['file', stored('text/html'), 'names file, a file of the type text/html'],
+		['file', stored('Image/PNG'), ''],
+		// Of an unknown file.
+		...['application/octet-stream', 'text/plain', ''].map(
+			(type): [string, IBinaryData, string] => ['file', stored(type), ''],
+		),
+	])('the binary field %s as an image, of the file %j: "%s"', async (...row) => {
+		const [binaryProperty, file, problem] = row;
 		const { error } = await chat({
 			parameters: { images: { image: [{ source: 'binary', binaryProperty }] } },
-			binaries: [{ data: { data: 'AAAA', mimeType: 'image/png' } }],
+			binaries: [{ file }],
 		});
-		expect(error).toMatchObject({ name: 'NodeOperationError', message });
-	});
-
-	test.each([
-		['application/pdf', true],
-		['text/html', true],
-		['Image/PNG', false],
-		// Of an unknown file.
-		['application/octet-stream', false],
-		['text/plain', false],
-		['', false],
-	])('a file of the type %j in Images is rejected: %s', async (mimeType, isRejected) => {
-		const file = { id: 'filesystem:a', mimeType, data: '' };
-		const { error } = await chat({
-			parameters: { images: { image: [{ source: 'binary', binaryProperty: 'paper' }] } },
-			binaries: [{ paper: file }],
-		});
-		const rejected = `Images: entry 1 names paper, a file of the type ${mimeType}`;
-		expect(error?.message === rejected).toBe(isRejected);
-		expect(server.requests).toHaveLength(isRejected ? 0 : 1);
+		if (problem !== '') expect(error?.message).toBe(`Images: entry 1 ${problem}`);
+		else expect(error).toBeUndefined();
+		expect(server.requests).toHaveLength(problem === '' ? 1 : 0);
 	});
 });
 

@@ -149,6 +149,26 @@ test('every kind of message is sent in the form of the service', async () => {
 	});
 });
 
+test('a user message without text is rejected; what says nothing else is left out, and an empty result is a text', async () => {
+	await expect(model().generate([says('')])).rejects.toThrow('Messages: entry 1 has no content');
+	expect(server.requests).toHaveLength(0);
+	script = replies({ content: 'Yes' });
+	const call = { type: 'tool-call', toolCallId: 'a', toolName: 'look', input: '{}' } as const;
+	const empty = { type: 'tool-result', toolCallId: 'a', result: undefined } as const;
+	await model().generate([
+		{ role: 'system', content: [{ type: 'text', text: '' }] },
+		{ role: 'assistant', content: [] },
+		HI,
+		{ role: 'assistant', content: [call] },
+		{ role: 'tool', content: [empty] },
+	]);
+	expect(sent().messages).toMatchObject([
+		{ role: 'user', content: 'Hi' },
+		{ role: 'assistant' },
+		{ role: 'tool', content: '' },
+	]);
+});
+
 test('a reply has reasoning, text, calls, and usage', async () => {
 	script = replies({ ...asks(...CALLS), reasoning_content: 'Hm' }, 'tool_calls');
 	expect(await model().generate([HI])).toStrictEqual({
@@ -418,28 +438,24 @@ describe('files', () => {
 	const DOG = 'https://example.com/dog.png';
 	const DATA = { url: 'data:image/png;base64,AAAA' };
 
-	test.each<[string, Partial<Part>]>([
-		['image/png', { mediaType: 'image/png' }],
-		['image/png', { providerMetadata: DATA }],
-		['cat.png', { providerMetadata: { ...DATA, filename: 'cat.png' } }],
-	])('an image without a URL, %s, is rejected with its name', async (name, fields) => {
+	const NO_URL = 'under Images of the chat model';
+	const NO_IMAGE = 'Passthrough Binary PDFs';
+	test.each<[string, Partial<Part>, string]>([
+		['Image 2 (image/png) has no URL', { mediaType: 'image/png' }, NO_URL],
+		['Image 2 (image/png) has no URL', { providerMetadata: DATA }, NO_URL],
+		[
+			'Image 2 (cat.png) has no URL',
+			{ providerMetadata: { ...DATA, filename: 'cat.png' } },
+			NO_URL,
+		],
+		['File 2 (a.pdf) cannot be sent', { providerMetadata: { filename: 'a.pdf' } }, NO_IMAGE],
+		['File 2 (application/pdf) cannot be sent', { mediaType: 'application/pdf' }, NO_IMAGE],
+		['File 2 (of an unknown type) cannot be sent', {}, NO_IMAGE],
+	])('%s, and nothing is: %j', async (message, fields, advice) => {
 		const known = file({ providerMetadata: { url: DOG } });
-		const asked = model().generate([ofUser(known, file(fields))]);
-		await expect(asked).rejects.toMatchObject({
-			message: `Image 2 (${name}) has no URL`,
-			description: expect.stringContaining('under Images of the chat model') as string,
-		});
-		expect(server.requests).toHaveLength(0);
-	});
-
-	test.each<[string, Partial<Part>]>([
-		['attachment.pdf', { providerMetadata: { filename: 'attachment.pdf' } }],
-		['application/pdf', { mediaType: 'application/pdf' }],
-		['of an unknown type', {}],
-	])('a file that is no image, %s, is rejected as such', async (name, fields) => {
-		await expect(model().generate([ofUser(file(fields))])).rejects.toMatchObject({
-			message: `File 1 (${name}) cannot be sent`,
-			description: expect.stringContaining('Passthrough Binary PDFs') as string,
+		await expect(model().generate([ofUser(known, file(fields))])).rejects.toMatchObject({
+			message,
+			description: expect.stringContaining(advice) as string,
 		});
 		expect(server.requests).toHaveLength(0);
 	});
@@ -533,19 +549,42 @@ jest.mock(
 	{ virtual: true },
 );
 
-test("n8n's log, memories and chains estimate tokens by length, also with tools: one tokenizer is quadratic, the other is downloaded", async () => {
-	script = replies({ content: 'Hello' });
+/** Calls the model through a chain, once for each item. */
+async function callThrough(parameters: IDataObject, items: IDataObject[]) {
 	const nodes = [
-		packageNode('Model', 'agentVideoChatModel', {}),
+		packageNode('Model', 'agentVideoChatModel', { parameters }),
 		modelCallerNode('Chain', { stream: false }),
 	];
-	const { status } = await runWorkflow(nodes, {}, 'Chain', {
+	return await runWorkflow(nodes, {}, 'Chain', {
 		credential: { baseUrl: server.url, apiKey: 'k' },
 		model: { name: 'Model', of: 'Chain' },
+		items,
 	});
+}
+
+const url = 'http://127.0.0.1/a.png';
+const OF_ITEM = { url: '={{ $json.url }}' };
+// n8n asks for them once for all items.
+test.each<[what: string, image: IDataObject, items: IDataObject[], isSent: boolean]>([
+	['of a fixed URL go with every item', { url }, [{}, {}], true],
+	['of an expression go with a single item', OF_ITEM, [{ url }], true],
+	['of an expression are rejected where there are several items', OF_ITEM, [{ url }, {}], false],
+	['in binary data as well', { source: 'binary', binaryProperty: 'data' }, [{}, {}], false],
+])('images %s', async (_what, image, items, isSent) => {
+	script = replies({ content: 'A cat' });
+	const { error } = await callThrough({ images: { image: [image] } }, items);
+	if (isSent) expect(error).toBeUndefined();
+	else expect(error?.description).toContain('Images would be those of the first item');
+	expect(server.requests).toHaveLength(isSent ? items.length : 0);
+	expect(JSON.stringify(server.requests).includes(url)).toBe(isSent);
+});
+
+test("n8n's log, memories and chains estimate tokens by length, also with tools: one tokenizer is quadratic, the other is downloaded", async () => {
+	script = replies({ content: 'Hello' });
+	const { status } = await callThrough({}, [{}]);
 	expect(status).toBe('success');
 
-	const [adapter] = supplied as [Adapter];
+	const adapter = supplied.at(-1)!;
 	for (const each of [adapter, adapter.bindTools(), adapter.bindTools().bindTools()]) {
 		const [log] = each.callbacks;
 		expect(await log!.estimateTokensFromStringList(['![![', 'abcdefgh'])).toBe(3);

@@ -9,12 +9,13 @@ import { accountOf, readCredential } from '../../nodes/shared/run/credential';
 import { answerWell } from '../faults/acts';
 import { body, chunk, stream } from '../faults/answers';
 import { OPERATIONS, type Operation } from '../faults/operations';
+import { inPieces } from '../support/chatPieces';
 import { dataTables } from '../support/dataTables';
 import { runNode, type RunOptions } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
 import { withFakeTimers } from '../support/fakeTimers';
 import { askThrough, CHAT_NODE_NAMES } from '../support/fourNodes';
-import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
+import { serverForEach, type Script } from '../support/scriptedServer';
 
 jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
 	virtual: true,
@@ -23,18 +24,9 @@ jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNod
 const KEY = 'sk-0f4e/very+sesame';
 const BEARER = `Bearer ${KEY}`;
 
-let server: ScriptedServer;
 let script: Script;
-beforeAll(async () => {
-	server = await startScriptedServer((...args) => {
-		script(...args);
-	});
-});
-beforeEach(() => {
-	server.requests.length = 0;
-});
-afterAll(async () => {
-	await server.stop();
+const server = serverForEach((...args) => {
+	script(...args);
 });
 
 const credential = (...header: readonly IDataObject[]) => ({
@@ -140,12 +132,7 @@ describe('an error', () => {
 	async function failureOf(pieces: readonly string[], more: object = {}): Promise<string> {
 		script = (response) => {
 			response.writeHead(400, { 'content-type': 'text/plain' });
-			const next = (index: number) => {
-				if (index === pieces.length) response.end();
-				// A later turn of the event loop: a chunk of its own.
-				else response.write(pieces[index], () => setImmediate(next, index + 1));
-			};
-			next(0);
+			inPieces(response, pieces);
 		};
 		const { outputs } = await runNode('chatCompletion', {
 			credential: { ...credential(), ...more },

@@ -1,7 +1,7 @@
 /** What a chat that streams shows of a reply, of how it ends, and of a failure, which n8n itself does not tell with *On Error: Continue*. */
 import type { IDataObject } from 'n8n-workflow';
 
-import { OPERATIONS, WAYS, type Operation } from '../faults/operations';
+import { inPieces } from '../support/chatPieces';
 import { addTriggers, chatTrigger } from '../support/chatTrigger';
 import {
 	modelCallerNode,
@@ -12,7 +12,6 @@ import {
 	type RunOptions,
 	type RunResult,
 } from '../support/engine';
-import { FAILURE } from '../support/failureTexts';
 import { withFakeTimers } from '../support/fakeTimers';
 import { RECORDED } from '../support/recordedReplies';
 import { events, eventsOf, json, serverForEach, type Script } from '../support/scriptedServer';
@@ -105,25 +104,6 @@ test.each<[string, IDataObject, words: string, remedy: string]>([
 	},
 );
 
-test.each<Operation>([OPERATIONS.chatStreamed, OPERATIONS.agent, OPERATIONS.assistantStreamed])(
-	'$title: a visitor gets our words; the words of the service are in the details',
-	async (operation) => {
-		script = (response) => {
-			const error = { message: 'Tenant 7 is broke', type: 'tenant_error' };
-			json(response, 406, { error, trace_id: 'trace-7' });
-		};
-		const { chunks, error } = await operation.run({
-			credential: credential(),
-			...WAYS.streaming,
-		});
-		const shown = chunks.find(({ type }) => type === 'error');
-		expect(shown?.content).toBe(`${FAILURE.noCredit}. Tell the person who set this up.`);
-		expect(JSON.stringify(chunks)).not.toMatch(/tenant|trace-7/i);
-		expect(JSON.stringify(error)).toContain('Tenant 7 is broke');
-		expect(JSON.stringify(error)).toContain('trace-7');
-	},
-);
-
 test.each(
 	[...NODES, 'agentVideoChatModel'].flatMap((type) => [
 		[type, 'length', 'It began', 'It began\n\n[The reply was cut off here]'] as const,
@@ -206,14 +186,8 @@ describe('the API key', () => {
 	async function shownOf(...pieces: readonly string[]) {
 		script = (response) => {
 			response.writeHead(200, { 'content-type': 'text/event-stream' });
-			const next = (index: number) => {
-				if (index === pieces.length) response.end('data: [DONE]\n\n');
-				else
-					response.write(eventsOf([chunk({ content: pieces[index] })]), () =>
-						setImmediate(next, index + 1),
-					);
-			};
-			next(0);
+			const chunks = pieces.map((content) => eventsOf([chunk({ content })]));
+			inPieces(response, [...chunks, eventsOf(['[DONE]'])]);
 		};
 		const result = await chat('chatCompletion');
 		return [textOf(result), result.outputs[0]![0]!.json['output']];

@@ -6,32 +6,16 @@ import { withFakeTimers } from '../support/fakeTimers';
 import { askThrough, CHAT_NODE_NAMES, CHAT_NODES, type ChatNodeName } from '../support/fourNodes';
 import { RECORDED } from '../support/recordedReplies';
 import { sampleFile } from '../support/sampleFiles';
-import {
-	events,
-	eventsOf,
-	json,
-	startScriptedServer,
-	type Script,
-	type ScriptedServer,
-} from '../support/scriptedServer';
+import { events, eventsOf, json, serverForEach, type Script } from '../support/scriptedServer';
 import { thorough } from '../support/thorough';
 
 jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
 	virtual: true,
 });
 
-let server: ScriptedServer;
 let script: Script;
-beforeAll(async () => {
-	server = await startScriptedServer((...args) => {
-		script(...args);
-	});
-});
-beforeEach(() => {
-	server.requests.length = 0;
-});
-afterAll(async () => {
-	await server.stop();
+const server = serverForEach((...args) => {
+	script(...args);
 });
 
 const JSON_TYPE = 'application/json';
@@ -83,37 +67,45 @@ const FORMS = {
 		answers(STREAM_TYPE, eventsOf([HALF, body, '[DONE]'])),
 } as const;
 
-/** HTTP status, error, what it means, and how many requests are sent. */
-const MEANT = [
-	[429, { message: 'exceeded the rate quota, retry in 10 s' }, FAILURE.tooMany, 4],
-	[503, { message: 'upstream billing timeout' }, FAILURE.unavailable, 1],
-	[502, { message: 'content-filter sidecar restarting' }, FAILURE.proxy, 1],
-	[500, { message: 'model not found in cache, warming up' }, FAILURE.proxy, 1],
-	[429, { message: 'No.', code: 'insufficient_quota' }, FAILURE.noCredit, 1],
-	[403, { message: 'No', code: 'insufficient_user_quota' }, FAILURE.noCredit, 1],
-	[404, { message: 'No', code: 'model_not_found' }, FAILURE.noModel, 1],
-	[200, { code: 1102, message: 'Account balance not enough', data: null }, FAILURE.noCredit, 1],
-] as const;
-
 const PAGE = '<!DOCTYPE html><title>Just a moment...</title><p>Enable JavaScript</p>';
 const CUT = `{"choices":[{"message":{"content":"${'All of <b> it. '.repeat(20)}End`;
 const FIREWALL = 'A firewall or proxy in front of the service rejected the request';
-const errorOf = (fields: object) => JSON.stringify({ error: fields });
-/** HTTP status, body, what it means, and the words of the service in it. */
-const QUOTED = [
-	[403, PAGE, FIREWALL, 'Just a moment'],
-	[403, errorOf({ message: '<p>No access</p>' }), '', '<p>No access</p>'],
-	[400, `[${errorOf({ message: 'API key expired' })}]`, FAILURE.malformed, 'API key expired"'],
+interface Told {
+	readonly message: string;
+	readonly code?: string;
+}
+const meant = (status: number, error: Told, means: string, requests = 1) =>
+	[status, JSON.stringify({ error }), means, error.message, requests] as const;
+/** HTTP status, body, what it means, the words of the service in it, and how many requests are sent. */
+const ERRORS: readonly (readonly [number, string, string, string, number])[] = [
+	meant(429, { message: 'exceeded the rate quota, retry in 10 s' }, FAILURE.tooMany, 4),
+	meant(503, { message: 'upstream billing timeout' }, FAILURE.unavailable),
+	meant(502, { message: 'content-filter sidecar restarting' }, FAILURE.proxy),
+	meant(500, { message: 'model not found in cache, warming up' }, FAILURE.proxy),
+	meant(429, { message: 'No', code: 'insufficient_quota' }, FAILURE.noCredit),
+	meant(403, { message: 'No', code: 'insufficient_user_quota' }, FAILURE.noCredit),
+	meant(404, { message: 'No', code: 'model_not_found' }, FAILURE.noModel),
+	meant(404, { message: 'No endpoint supports tool use' }, FAILURE.notFound),
+	meant(403, { message: '<p>No access</p>' }, ''),
+	[
+		200,
+		'{"code":1102,"message":"Account balance not enough","data":null}',
+		FAILURE.noCredit,
+		'Account balance not enough',
+		1,
+	],
+	[400, '[{"error":{"message":"API key expired"}}]', FAILURE.malformed, 'API key expired"', 1],
 	[
 		400,
-		errorOf({ message: 'Failed to call', failed_generation: '<function=weather>' }),
+		'{"error":{"message":"Failed to call","failed_generation":"<function=weather>"}}',
 		FAILURE.malformed,
 		'Failed to call: <function=weather>"',
+		1,
 	],
-	[404, errorOf({ message: 'No endpoint supports tool use' }), FAILURE.notFound, 'No endpoint'],
+	[403, PAGE, FIREWALL, 'Just a moment', 1],
 	// What was paid for.
-	[200, CUT, 'The response is truncated or not valid JSON', CUT],
-] as const;
+	[200, CUT, 'The response is truncated or not valid JSON', CUT, 1],
+];
 
 test('the corpus has enough errors', () => {
 	expect(corpus.length).toBeGreaterThanOrEqual(30);
@@ -140,9 +132,9 @@ describe.each(CHAT_NODE_NAMES)('%s', (node) => {
 			}
 			expect(silent).toStrictEqual([]);
 		},
-		60_000,
 	);
 
+	/** The errors of both ways to ask, and how many requests each sends. */
 	const errorsOf = async (how: (stream: boolean) => Script) => {
 		const errors: (readonly [error: string, requests: number])[] = [];
 		for (const stream of [true, false]) {
@@ -156,20 +148,17 @@ describe.each(CHAT_NODE_NAMES)('%s', (node) => {
 		return errors;
 	};
 
-	test.each(partOf(MEANT, node))(
-		'%i, %j: %s, after %i requests',
-		async (status, error, message, requests) => {
-			const body = JSON.stringify(status === 200 ? error : { error });
-			const { message: words } = error;
-			for (const [shown, sent] of await errorsOf(() => answers(JSON_TYPE, body, status))) {
-				// What happened, the words of the service, then what to do.
-				expect(shown.replace(`: ${words}\n`, '\n')).toMatch(
-					RegExp(`^${message}\nThe service said: "${words}[^]*[^.]\\.\n`),
-				);
-				expect(sent).toBe(requests);
-			}
-		},
-	);
+	test.each(partOf(ERRORS, node))('%i, %s: %s', async (status, body, means, words, requests) => {
+		const type = body === PAGE ? 'text/html' : JSON_TYPE;
+		for (const [shown, sent] of await errorsOf(() => answers(type, body, status))) {
+			// What happened, the words of the service, then what to do.
+			const [what = '', said = ''] = shown.split('\nThe service said: "');
+			expect(what.startsWith(means)).toBe(true);
+			expect(said.startsWith(words)).toBe(true);
+			expect(said.slice(words.length)).toMatch(/[^.]\.\n/);
+			expect(sent).toBe(requests);
+		}
+	});
 
 	test.each([{ tool_calls: [] }, { function_call: null }])(
 		'an error beside a message without an answer, %j, is one',
@@ -186,67 +175,61 @@ describe.each(CHAT_NODE_NAMES)('%s', (node) => {
 			}
 		},
 	);
-
-	test.each(partOf(QUOTED, node))('%i, %s: %s', async (status, body, message, words) => {
-		for (const [shown] of await errorsOf(() => answers('text/html', body, status))) {
-			expect(shown.startsWith(message)).toBe(true);
-			expect(shown).toContain(`The service said: "${words}`);
-		}
-	});
 });
 
-const TOOLS = [{ type: 'function', function: { name: 'weather', parameters: { type: 'object' } } }];
-const ERRORS = {
-	'cut call': 'The reply was cut off in a tool call',
-	'written call': 'The model has written a tool call as text',
-} as const;
+const WITH_OUTPUT = CHAT_NODE_NAMES.filter((node) => node !== 'model');
+const ANSWERS = RECORDED.filter(({ expected: { form } }) => form === 'answer' || form === 'cut');
 
-/** The replies of test/fixtures/replies. */
-describe.each(CHAT_NODE_NAMES)('%s', (node) => {
-	test.each(partOf(RECORDED, node))('$file', async (recorded) => {
-		const { file, type, text, expected } = recorded;
-		const { content, shown = content, calls = [], form } = expected;
-		const done = {
-			choices: [{ index: 0, message: { content: 'Done' }, finish_reason: 'stop' }],
-		};
+/** The replies of test/fixtures/replies. What each of them is, reads test/client/recordedReplies.test.ts. */
+describe.each(WITH_OUTPUT)('%s puts out', (node) => {
+	test.each(partOf(ANSWERS, node, WITH_OUTPUT))(
+		'$file',
+		async ({ file, type, text, expected }) => {
+			script = answers(type, text);
+			const {
+				json: item,
+				error,
+				hints,
+			} = await askThrough(node, file.endsWith('sse'), server.url, { output: 'simple' });
+			const { content, shown = content, form } = expected;
+			expect([error, item['output']]).toStrictEqual(['', shown]);
+			expect(hints.join().includes('The reply was cut off')).toBe(form === 'cut');
+		},
+	);
+});
+
+test.each(RECORDED.filter(({ expected: { form } }) => form === 'calls'))(
+	'the agent reads the calls of $file, and Chat Completion puts them out',
+	async ({ file, type, text, expected: { calls = [] } }) => {
 		script = (response, request, index) => {
 			// An agent asks again once its calls have results.
-			if (index > 0) json(response, 200, done);
+			if (index > 0) says({ message: { content: 'Done' } })(response, request, index);
 			else answers(type, text)(response, request, index);
 		};
-		const seen = await askThrough(node, file.endsWith('sse'), server.url, {
-			...(node === 'model' ? {} : { output: 'simple' }),
-			...(node === 'reply' ? { options: { tools: JSON.stringify(TOOLS) } } : {}),
+		const tools = [
+			{ type: 'function', function: { name: 'weather', parameters: { type: 'object' } } },
+		];
+		const isStream = file.endsWith('sse');
+		const agent = await askThrough('agent', isStream, server.url);
+		expect([agent.error, agent.json['output']]).toStrictEqual(['', 'Done']);
+		const sent = server.requests.at(-1)!.body;
+		server.requests.length = 0;
+		const reply = await askThrough('reply', isStream, server.url, {
+			options: { tools: JSON.stringify(tools) },
 		});
-		// An assistant has run its calls, and a chain has declared no tools.
-		if (node === 'assistant' && (form === 'calls' || form === 'cut call')) return;
-		if ((node === 'assistant' || node === 'model') && form === 'written call') {
-			expect(seen.error).toBe('');
-		} else if (form === 'cut call' || form === 'written call') {
-			expect(seen.error).toContain(ERRORS[form]);
-		} else if (form === 'cut' && node === 'model') {
-			expect(seen.error).toContain('The reply was cut off');
-		} else {
-			expect(seen.error).toBe('');
-		}
-		if (form === 'calls') {
-			const sent = JSON.stringify(
-				node === 'agent' ? server.requests.at(-1)!.body : seen.json,
-			).replaceAll('\\', '');
+		expect(reply.error).toBe('');
+		for (const found of [sent, reply.json].map((each) =>
+			JSON.stringify(each).replaceAll('\\', ''),
+		))
 			for (const { name, arguments: args } of calls) {
-				expect(sent).toContain(name);
+				expect(found).toContain(name);
 				for (const [field, value] of Object.entries(args))
-					expect(sent).toContain(
+					expect(found).toContain(
 						`"${field}":${JSON.stringify(value)}`.replaceAll('\\', ''),
 					);
 			}
-			if (node === 'agent') expect(seen.json['output']).toBe('Done');
-		}
-		if ((form !== 'answer' && form !== 'cut') || node === 'model') return;
-		expect(seen.json['output']).toBe(shown);
-		expect(seen.hints.join().includes('The reply was cut off')).toBe(form === 'cut');
-	});
-});
+	},
+);
 
 test.each([
 	'<think>{"a":0}</think>{"a":1}',
@@ -291,8 +274,8 @@ const FILES: readonly (readonly [name: string, form: Form, file: ReturnType<type
 		{ message: { images: [{ type: 'image_url', image_url: { url: DATA } }] } },
 		image(DATA),
 	],
-	['a list of URLs', { message: { images: [`${CDN}/1`] } }, IMAGE],
 	['a video_url', { message: { video_url: `${CDN}/1` } }, media('video', `${CDN}/1`)],
+	['a list of URLs', { message: { images: [`${CDN}/1`] } }, IMAGE],
 	['a signed URL of the choice', { choice: { video_url: SIGNED } }, media('video', SIGNED)],
 	['a signed URL of the body', { body: { image_url: SIGNED } }, image(SIGNED)],
 	[
@@ -330,8 +313,6 @@ const FILES: readonly (readonly [name: string, form: Form, file: ReturnType<type
 	],
 	['a file in the response', part({ type: 'file', url: CLIP }), media('video', CLIP)],
 ];
-
-const WITH_OUTPUT = CHAT_NODE_NAMES.filter((node) => node !== 'model');
 
 describe.each([true, false])('with a stream: %s', (stream) => {
 	describe.each(WITH_OUTPUT)('%s', (node) => {

@@ -61,6 +61,9 @@ test.each([
 	...remedied('Enter a whole number of at least 0', [
 		['create', { options: { maximumVideos: 1.5 } }, 'Maximum Videos is 1.5'],
 	]),
+	...remedied('Enter a number of at least 0', [
+		['create', { options: { maximumCost: '={{ "10 EUR" }}' } }, 'Maximum Cost is 10 EUR'],
+	]),
 	// What a person types into a field in the mode Fixed is text.
 	...remedied('Switch the field from Fixed to Expression', [
 		[
