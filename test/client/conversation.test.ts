@@ -10,7 +10,7 @@ import {
 import { toolCall } from '../../nodes/client/chat/toolCalls';
 import type { ChatCompletion, ToolDeclaration, Usage } from '../../nodes/client/chat/types';
 
-const LIMITS = { maxRounds: 10, maxCalls: 50, maxRepeats: 3 };
+const LIMITS = { maxRounds: 10, maxCalls: 50 };
 const WEATHER = {
 	type: 'object',
 	properties: { city: { type: 'string' } },

@@ -217,7 +217,7 @@ describe('tool calls of a model', () => {
 		const tool_calls = Array.from({ length: MANY / 5 }, (_, index) =>
 			toolCall(`c${index}`, `f${index}`, '{}'),
 		);
-		const limits = { maxRounds: 9, maxCalls: MANY, maxRepeats: 3 };
+		const limits = { maxRounds: 9, maxCalls: MANY };
 		const asked = reply(null, {}, { tool_calls });
 		expect(applyReply(startConversation([]), asked, [], limits).calls).toHaveLength(MANY / 5);
 	});

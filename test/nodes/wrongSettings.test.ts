@@ -69,7 +69,7 @@ test.each([
 		[
 			'create',
 			{ options: { idempotencyKey: '{{ $json.topic }}' } },
-			'Idempotency Key is the text {{ $json.topic }}, the same for every item',
+			'Idempotency Key has the text {{ $json.topic }}, which n8n does not evaluate',
 		],
 	]),
 	// A switch that is neither on nor off would be off, and with it what it protects.
@@ -96,11 +96,12 @@ test.each([
 	]),
 	// Files that an expression does not give, and models that are no code: not the default model.
 	...remedied('', [
-		...['={{ null }}', '={{ 5 }}', '={{ [null] }}'].map((url): Wrong => [
+		...['={{ null }}', '={{ [null] }}'].map((url): Wrong => [
 			'chat',
 			images({ source: 'url', url }),
-			'Images: entry 1 is not a valid URL',
+			'Images: entry 1 has no URL',
 		]),
+		['chat', images({ source: 'url', url: '={{ 5 }}' }), 'Images: entry 1 is not a valid URL'],
 		[
 			'chat',
 			images(ofBinary('={{ null }}')),

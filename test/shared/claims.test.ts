@@ -1,5 +1,6 @@
 import { isMade, mainRowOf } from '../../nodes/shared/durable/call';
-import { decide, stateOf, STATES, type State } from '../../nodes/shared/durable/states';
+import { decide, stateOf, type State } from '../../nodes/shared/durable/states';
+import { STATES } from '../../scripts/stateTable';
 import type { Row } from '../../nodes/shared/engine/dataTable';
 import { fakeClock } from '../support/fakeClock';
 import { keyOwner, messageOf, statesIn, type OwnerOptions } from '../support/keyOwners';
