@@ -1,4 +1,5 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { errorBody, startService, user, type Json, type TestService } from './support/service';
 
@@ -11,64 +12,26 @@ afterEach(() => service.stop());
 const HEADERS = { 'content-type': 'application/json', authorization: 'Bearer demo-key' };
 const SUM = { messages: [user('What is 2 + 2?')], model: 'chat-m2' };
 
-interface Raw {
-	readonly status: number;
-	readonly headers: Readonly<Record<string, unknown>>;
-	/** Chunks of the body as they were received. */
-	readonly pieces: readonly Buffer[];
-	readonly text: string;
-	/** Error code of the connection, if it failed. */
-	readonly error?: string;
+/** Sends a request and reads the response to its end, or to the error code of its connection. */
+async function raw(path: string, body: Json) {
+	const call = request(service.url + path, { method: 'POST', headers: HEADERS });
+	call.end(JSON.stringify(body));
+	const [response] = (await once(call, 'response')) as [IncomingMessage];
+	let text = '';
+	const error = await (async () => {
+		for await (const piece of response) text += String(piece);
+	})().catch((failure: unknown) => (failure as NodeJS.ErrnoException).code);
+	return { status: response.statusCode!, headers: response.headers, text, error };
 }
 
-/** Sends a request and reads the response to its end, to an error, or until `until` returns true. */
-function raw(path: string, body: Json, until?: (text: string) => boolean): Promise<Raw> {
-	return new Promise((resolve) => {
-		const pieces: Buffer[] = [];
-		let head = { status: 0, headers: {} };
-		const finish = (error?: string) => {
-			const text = Buffer.concat(pieces).toString();
-			resolve({ ...head, pieces, text, ...(error !== undefined && { error }) });
-		};
-		const call = request(
-			service.url + path,
-			{ method: 'POST', headers: HEADERS },
-			(response) => {
-				head = { status: response.statusCode!, headers: response.headers };
-				const stopIfSeen = () => {
-					if (!until?.(Buffer.concat(pieces).toString())) return;
-					finish('still open');
-					call.destroy();
-				};
-				response.on('data', (piece: Buffer) => {
-					pieces.push(piece);
-					stopIfSeen();
-				});
-				response.on('end', () => {
-					finish();
-				});
-				response.on('error', (error: NodeJS.ErrnoException) => {
-					finish(error.code ?? error.message);
-				});
-				stopIfSeen();
-			},
-		);
-		call.on('error', (error: NodeJS.ErrnoException) => {
-			finish(error.code ?? error.message);
-		});
-		call.end(JSON.stringify(body));
-	});
-}
-
-const ask = (until?: (text: string) => boolean) => raw('/v1/chat/completions', SUM, until);
-const stream = (until?: (text: string) => boolean) =>
-	raw('/v1/chat/completions', { ...SUM, stream: true }, until);
-const events = ({ text }: Raw) => text.split('\n\n').filter(Boolean);
+const ask = () => raw('/v1/chat/completions', SUM);
+const stream = () => raw('/v1/chat/completions', { ...SUM, stream: true });
+const events = (text: string) => text.split('\n\n').filter(Boolean);
 
 describe('faults that hold a video task back', () => {
 	const VIDEOS = '/v1/videos/generations';
 	const BOAT = { model: 'video-m1', prompt: 'A boat' };
-	const create = (until?: (text: string) => boolean) => raw(VIDEOS, BOAT, until);
+	const create = () => raw(VIDEOS, BOAT);
 	const untilJournal = async (status: number) => {
 		while (service.journal.of(VIDEOS).at(-1)?.status !== status) await setImmediate();
 	};
@@ -138,7 +101,7 @@ describe('body faults', () => {
 		expect([first, second, third, json].map(({ status, error }) => [status, error])).toEqual(
 			Array(4).fill([200, 'ECONNRESET']),
 		);
-		expect(events(first)).toHaveLength(3);
+		expect(events(first.text)).toHaveLength(3);
 		expect([second.text.length, third.text, json.text.length]).toEqual([10, '', 20]);
 	});
 

@@ -1,28 +1,37 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** Scripted answers: written by a person, or recorded from a service and replayed. */
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 
+import { assetPath } from '../../emulator/assets';
+import { compareRecording } from '../../emulator/record/compare';
+import { startRecorder, type RecorderOptions } from '../../emulator/record/recorder';
+import { parseScript } from '../../emulator/script/parseScript';
 import type { EmulatorOptions } from '../../emulator/startEmulator';
 import { startService, user, type Json, type TestService } from './support/service';
 
 const folder = mkdtempSync(join(tmpdir(), 'script-'));
-const started: TestService[] = [];
+/** What a test started, also one that failed. */
+const started: { stop: () => unknown }[] = [];
 let files = 0;
 afterEach(async () => {
-	await Promise.all(started.splice(0).map((service) => service.stop()));
+	await Promise.all(started.splice(0).map((each) => each.stop()));
 });
 afterAll(() => {
 	rmSync(folder, { recursive: true });
 });
 
-function write(text: string, name = `answers-${++files}.yaml`): string {
-	const file = join(folder, name);
-	writeFileSync(file, text);
+function write(script: string): string {
+	const file = join(folder, `answers-${++files}.yaml`);
+	writeFileSync(file, script);
 	return file;
 }
 
-async function withScript(text: string, options: EmulatorOptions = {}): Promise<TestService> {
-	const service = await startService({ scripts: [write(text)], ...options });
+async function withScript(script: string, options: EmulatorOptions = {}): Promise<TestService> {
+	const service = await startService({ scripts: [write(script)], ...options });
 	started.push(service);
 	return service;
 }
@@ -30,16 +39,11 @@ async function withScript(text: string, options: EmulatorOptions = {}): Promise<
 const replies = (...lines: readonly string[]) =>
 	['replies:', ...lines.map((line) => `  - ${line}`)].join('\n');
 
-const failure = async (text: string) =>
-	await withScript(text).then(
+const failure = async (script: string) =>
+	await withScript(script).then(
 		() => 'started',
 		(error: unknown) => (error as Error).message.replaceAll(folder + '/', ''),
 	);
-
-const get = async (url: string) => {
-	const response = await fetch(url);
-	return { status: response.status, text: await response.text() };
-};
 
 describe('answers', () => {
 	it('replaces the text of the first reply whose conditions hold, and writes the rest itself', async () => {
@@ -117,10 +121,11 @@ describe('responses', () => {
 			'b',
 			{ data: [Date.UTC(2026, 0, 1) / 1000, 1] },
 		]);
-		expect(await get(`${service.url}/text`)).toEqual({ status: 418, text: 'teapot' });
+		const teapot = await fetch(`${service.url}/text`);
+		expect([teapot.status, await teapot.text()]).toEqual([418, 'teapot']);
 		const bytes = await (await fetch(`${service.url}/bytes`)).arrayBuffer();
 		expect([...new Uint8Array(bytes)]).toEqual([0, 1, 255]);
-		expect((await get(`${service.url}/v3/models`)).status).toBe(404);
+		expect((await fetch(`${service.url}/v3/models`)).status).toBe(404);
 		expect(service.journal.of('/text')[0]!.script).toMatch(/answers-\d+\.yaml:3$/);
 	});
 });
@@ -178,13 +183,236 @@ describe('the file', () => {
 		['replies:\n  - text: 5', /:2:11: replies\[0\]\.text must be of type string$/],
 		['replies:\n  - when: {}', /:2:5: replies\[0\] needs an answer/],
 		['replies:\n  - text: Hi\n    body: {}', /:2:5: replies\[0\] mixes kinds of answer/],
-	])('has errors with line and column: %j', async (text, message) => {
-		expect(await failure(text)).toMatch(message);
+	])('has errors with line and column: %j', async (script, message) => {
+		expect(await failure(script)).toMatch(message);
 	});
 
 	it('must exist', async () => {
 		await expect(startService({ scripts: ['no-such-script'] })).rejects.toThrow(
 			/no script no-such-script\..*ark, dashscope/,
 		);
+	});
+});
+
+describe('a recording', () => {
+	const KEY = 'a-persons-own-key-4711';
+	const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+
+	/** A service of the test, by its answer. */
+	async function startUpstream(
+		answer: (asked: IncomingMessage, body: string, response: ServerResponse) => void,
+	): Promise<string> {
+		const server = createServer((asked, response) => {
+			void text(asked).then((body) => {
+				answer(asked, body, response);
+			});
+		});
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		started.push({ stop: () => server.close() });
+		return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	}
+
+	async function record(options: RecorderOptions) {
+		const recorder = await startRecorder(options);
+		started.push(recorder);
+		return recorder;
+	}
+
+	/** Starts a service that is not ours: it repeats the key, splits an event, and has a field that the emulator does not know. */
+	async function startOther(): Promise<string> {
+		let polls = 0;
+		return await startUpstream(({ headers, url }, sent, response) => {
+			const { stream, messages = [] } = JSON.parse(sent || '{}') as {
+				stream?: boolean;
+				messages?: { content: string }[];
+			};
+			if (headers.authorization !== `Bearer ${KEY}`) {
+				response.writeHead(401, JSON_TYPE).end('{"error":{"message":"no"}}');
+			} else if (url === '/v1/videos/tasks') {
+				polls += 1;
+				const status = polls % 2 === 1 ? 'queued' : 'completed';
+				response.writeHead(200, JSON_TYPE).end(JSON.stringify({ status, key: KEY }));
+			} else if (!stream) {
+				const content = `You said {{question}}: ${messages[0]?.content}`;
+				const choices = [{ message: { role: 'assistant', content }, risk: { level: 1 } }];
+				response.writeHead(200, { ...JSON_TYPE, 'x-request-id': KEY });
+				response.end(JSON.stringify({ choices }));
+			} else {
+				response.writeHead(200, { 'content-type': 'text/event-stream' });
+				response.write(`data: {"choices":[{"delta":{"content":"${KEY.slice(0, 9)}`);
+				setImmediate(() => {
+					response.end(`${KEY.slice(9)}灯"}}]}\n\ndata: [DONE]\n\n`);
+				});
+			}
+		});
+	}
+
+	const chat = (content: string, more = {}) =>
+		[
+			'/v1/chat/completions',
+			{ model: 'm', messages: [{ role: 'user', content }], ...more },
+		] as const;
+	const TASK = ['/v1/videos/tasks', { task_id: 't-1' }] as const;
+
+	async function ask(url: string, [path, body]: readonly [string, object], key = KEY) {
+		const response = await fetch(url + path, {
+			method: 'POST',
+			headers: { ...JSON_TYPE, authorization: `Bearer ${key}` },
+			body: JSON.stringify(body),
+		});
+		return [response.status, response.headers.get('content-type'), await response.text()];
+	}
+
+	async function askAll(url: string): Promise<unknown[]> {
+		const answers: unknown[] = [];
+		const streamed = chat('Stream', { stream: true });
+		for (const call of [chat('Hello'), streamed, chat('Hello'), TASK, TASK])
+			answers.push(await ask(url, call));
+		return answers;
+	}
+
+	test('has what a service answers without the key, is replayed, and tells how the emulator differs', async () => {
+		const upstream = await startOther();
+		const file = join(folder, 'recorded.yaml');
+		const options = { port: 0, host: '127.0.0.1', allowedHosts: [], upstream, file };
+		const direct = await askAll(upstream);
+		const recorder = await record(options);
+		expect(await askAll(recorder.url)).toEqual(direct);
+		expect((await ask(recorder.url, chat('Wrong'), 'another-wrong-key'))[0]).toBe(401);
+		await recorder.stop();
+
+		const script = readFileSync(file, 'utf8');
+		for (const secret of [KEY, 'another-wrong-key', KEY.slice(0, 9)])
+			expect(script).not.toContain(secret);
+		expect(statSync(file).mode & 0o077).toBe(0);
+		await expect(startRecorder(options)).rejects.toMatchObject({ code: 'EEXIST' });
+
+		const unrecorded = assetPath('script', 'unrecorded.yaml');
+		const replay = await startService({ scripts: [file, unrecorded], chunkMs: 0 });
+		started.push(replay);
+		const pump = setInterval(() => void replay.clock.advance(1_000), 5);
+		const masked = JSON.stringify(direct).replaceAll(KEY, '[masked: key]');
+		expect(await askAll(replay.url)).toEqual(JSON.parse(masked));
+		expect((await ask(replay.url, chat('Never asked')))[0]).toBe(501);
+		clearInterval(pump);
+
+		const differences = (await compareRecording(file, { openai: true })).join('\n');
+		expect(differences).toMatch(
+			/recorded\.yaml:\d+: POST \/v1\/chat\/completions: only there: choices\[\]\.risk\.level: number/,
+		);
+		expect(differences).toMatch(/POST \/v1\/videos\/tasks: status 200, the emulator's 400/);
+		expect(differences).toMatch(/only in the emulator: usage\.total_tokens: number/);
+	});
+
+	const SECRET = 'pass/word+of&somebody=4711-x';
+	const SIGNED = '0f1e2d3c4b5a69788796a5b4';
+	const base64 = (of: string) => Buffer.from(of).toString('base64');
+	const told = (of: string) => JSON.stringify({ error: { message: `Refused: ${of}.` } });
+	const delta = (content: string) =>
+		`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`;
+	const encoded = encodeURIComponent(SECRET);
+
+	/** What differs from a secret in the key of a chat that is answered with nothing. */
+	interface Form {
+		readonly key?: string | undefined;
+		readonly path?: string;
+		readonly answer?: string;
+		readonly answerHeaders?: Record<string, string>;
+		/** What the file must not have; by default the secret. */
+		readonly hidden?: readonly string[];
+	}
+
+	it.each<[string, Form]>([
+		['as it is', { answer: told(SECRET) }],
+		['URL-encoded', { answer: told(encoded), hidden: [encoded.slice(0, 12)] }],
+		[
+			'in base64',
+			{
+				answer: told(base64(`Bearer ${SECRET}`)),
+				hidden: [base64(SECRET).slice(4, 20), base64(`Bearer ${SECRET}`).slice(12, 32)],
+			},
+		],
+		[
+			'split over events',
+			{
+				answer: Array.from(SECRET, delta).join(''),
+				answerHeaders: { 'content-type': 'text/event-stream' },
+			},
+		],
+		['without its app code', { key: `${KEY}-demo-app`, answer: told(KEY), hidden: [KEY] }],
+		[
+			'in Location',
+			{
+				answerHeaders: { location: `https://login.example.com/?next=1&key=${encoded}` },
+				hidden: ['word%2Bof'],
+			},
+		],
+		[
+			'of a person in a URL',
+			{
+				key: undefined,
+				answer: told(`https://ann:${SIGNED}@files.example.com/a`),
+				hidden: [SIGNED],
+			},
+		],
+		[
+			'in a parameter',
+			{ key: undefined, path: `/v1/models?api_key=${encoded}`, answer: told(SECRET) },
+		],
+		[
+			'a secret that the service gives',
+			{
+				key: undefined,
+				answer: JSON.stringify({ clientSecret: SIGNED, tokens: 5, author: 'Ann' }),
+				hidden: [SIGNED],
+			},
+		],
+		[
+			'of another person, by its form',
+			{
+				key: undefined,
+				answer: told('sk-0123456789abcdef'),
+				hidden: ['sk-0123456789abcdef'],
+			},
+		],
+	])('hides a secret %s', async (name, form) => {
+		const { path = '/v1/chat/completions', answer = '', answerHeaders } = form;
+		const upstream = await startUpstream((_asked, _body, response) => {
+			response.writeHead(200, { ...JSON_TYPE, ...answerHeaders }).end(answer);
+		});
+		const file = join(folder, `${name.replaceAll(/\W/g, '-')}.yaml`);
+		const recorder = await record({ upstream, file });
+		const key = 'key' in form ? form.key : SECRET;
+		const response = await fetch(recorder.url + path, {
+			method: 'POST',
+			redirect: 'manual',
+			headers: { ...JSON_TYPE, ...(key !== undefined && { authorization: `Bearer ${key}` }) },
+			body: JSON.stringify({ text: 'An ordinary question' }),
+		});
+		expect(await response.text()).toBe(answer);
+		await recorder.stop();
+		const script = readFileSync(file, 'utf8');
+		for (const secret of form.hidden ?? [SECRET]) expect(script).not.toContain(secret);
+		expect(script).toContain('An ordinary question');
+		const { replies } = parseScript(script, file);
+		expect(replies).toHaveLength(1);
+		const content = [...JSON.stringify(replies).matchAll(/content\\":\\"(.*?)\\"/g)];
+		expect(content.map(([, each]) => each).join('')).not.toContain(SECRET);
+	});
+
+	test('has no key of a request to another host than that of the service, which is not sent', async () => {
+		const upstream = await startOther();
+		const recorder = await record({ upstream, file: join(folder, 'elsewhere.yaml') });
+		const { port, host } = new URL(recorder.url);
+		const status = await new Promise((resolve, reject) => {
+			const headers = { authorization: `Bearer ${KEY}`, host };
+			request({ port, host: '127.0.0.1', path: 'http://service.example/v1', headers })
+				.on('response', (response) => {
+					resolve(response.resume().statusCode);
+				})
+				.on('error', reject)
+				.end();
+		});
+		expect(status).toBe(400);
 	});
 });

@@ -17,21 +17,9 @@ export interface Probed {
 	readonly sound?: string;
 }
 
-/** Output of ffprobe. */
-interface ProbeOutput {
-	readonly streams: readonly {
-		readonly codec_type: string;
-		readonly codec_name: string;
-		readonly width: number;
-		readonly height: number;
-	}[];
-	readonly format: { readonly duration: string };
-	readonly packets: readonly {
-		readonly codec_type: string;
-		readonly pts_time: string;
-		readonly duration_time: string;
-	}[];
-}
+/** What ffprobe prints of a track, or of a packet of one. */
+type Printed = Pick<Probed, 'width' | 'height'> &
+	Readonly<Record<'codec_type' | 'codec_name' | 'pts_time' | 'duration_time', string>>;
 
 const run = promisify(execFile);
 
@@ -56,17 +44,15 @@ async function runProbe(
 /** Reads the properties of a video file with ffprobe; fails for other files. */
 export async function probe(file: Buffer): Promise<Probed> {
 	const sections = ['-show_streams', '-show_format', '-show_packets'];
-	const { streams, format, packets } = (await runProbe(file, (path) => [
-		...sections,
-		path,
-	])) as ProbeOutput;
-	const {
-		codec_name: codec,
-		width,
-		height,
-	} = streams.find((each) => each.codec_type === 'video')!;
-	const sound = streams.find(({ codec_type }) => codec_type === 'audio')?.codec_name;
-	const last = packets.findLast(({ codec_type }) => codec_type === 'video')!;
+	const { streams, format, packets } = (await runProbe(file, (path) => [...sections, path])) as {
+		readonly streams: readonly Printed[];
+		readonly packets: readonly Printed[];
+		readonly format: { readonly duration: string };
+	};
+	const isVideo = ({ codec_type }: Printed) => codec_type === 'video';
+	const { codec_name: codec, width, height } = streams.find(isVideo)!;
+	const sound = streams.find((each) => each.codec_type === 'audio')?.codec_name;
+	const last = packets.findLast(isVideo)!;
 	const shownSeconds = Number(last.pts_time) + Number(last.duration_time);
 	return {
 		...{ codec, width, height, seconds: Number(format.duration), shownSeconds },
