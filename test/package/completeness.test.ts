@@ -1,29 +1,32 @@
 /**
  * Everything that a node of this package must come with. The list of nodes is the one in package.json, so a new node
- * fails here until all of it exists.
+ * fails here until all of it exists. What of it is packed, such as icons and codex, is asserted of the packed file.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { INodePropertyOptions, INodeType } from 'n8n-workflow';
+import {
+	NodeHelpers,
+	type INodeProperties,
+	type INodePropertyOptions,
+	type INodeType,
+} from 'n8n-workflow';
 
-import { SUBJECTS } from '../../lab/browser/pictureSubjects';
+import { PICTURED_FIELDS, SUBJECTS, type PicturedFields } from '../../lab/browser/pictureSubjects';
+import { checkCompatibilityRows, COMPATIBILITY_ROWS } from '../../lab/n8n/compatibilityTests';
 import { ROOT } from '../../lab/paths';
-import { loadNode, NODE_NAMES, PACKAGE_NAME, pageOf, readCodex } from '../../scripts/nodePages';
+import { fieldNames } from '../../scripts/fieldTables';
+import { loadNode, NODE_NAMES, pageOf } from '../../scripts/nodePages';
 import { OPERATIONS, type Operation } from '../faults/operations';
-import { NODE_TYPES } from '../support/engine';
+import { plain } from './pages';
 
 /** Display names begin with it where n8n has a node of the same name; running text leaves it out. */
 const BRAND = 'Agent Video ';
 
-const OPERATION_ROWS: readonly Operation[] = Object.values(OPERATIONS);
-
 const read = (...path: readonly string[]) => readFileSync(join(ROOT, ...path), 'utf8');
 const exists = (...path: readonly string[]) => existsSync(join(ROOT, ...path));
-const missing = (paths: readonly string[]) => paths.filter((path) => !exists(path));
 
 const nameOf = (name: string) => `${name[0]!.toLowerCase()}${name.slice(1)}`;
-const typeOf = (name: string) => `${PACKAGE_NAME}.${nameOf(name)}`;
 
 /** The page of a node in docs/; the empty string when its codex links to none. */
 const pageFile = (name: string) => pageOf(name) ?? '';
@@ -33,17 +36,36 @@ function sectionOf(markdown: string, heading: string): string {
 	return markdown.split(/^## /m).find((section) => section.startsWith(`${heading}\n`)) ?? '';
 }
 
+/** What was in each panel when its picture was taken. */
+const PICTURED = JSON.parse(readFileSync(PICTURED_FIELDS, 'utf8')) as PicturedFields;
+
+/** The fields that n8n shows for the node of a picture, and the names of those inside their entries. */
+function shownFields(subject: (typeof SUBJECTS)[number], { description }: INodeType) {
+	const drawn = subject.workflow.nodes.find((each) => each.name === subject.node)!;
+	const { properties } = description;
+	const values = NodeHelpers.getNodeParameters(
+		...[properties, drawn.parameters, true, true, drawn, description],
+	)!;
+	const isShown = (property: INodeProperties) =>
+		!['notice', 'hidden'].includes(property.type) &&
+		NodeHelpers.displayParameter(values, property, drawn, description);
+	const shown = properties.filter(isShown);
+	const lists = shown.filter(({ type }) => type === 'fixedCollection');
+	return { shown: shown.map(({ displayName }) => displayName), inside: fieldNames(lists) };
+}
+
 describe.each(NODE_NAMES)('%s', (name) => {
 	let node: INodeType;
 	beforeAll(async () => {
 		node = await loadNode(name);
 	});
 
-	test('has a name and a class that match its folder, and a subtitle', () => {
+	test('has a name that matches its folder, a subtitle, and the file execute.ts', () => {
 		const { description } = node;
 		expect(description.name).toBe(nameOf(name));
 		expect(description.defaults.name).toBe(description.displayName);
 		expect(description.subtitle ?? '').toMatch(/^=/);
+		expect(exists('nodes', name, 'execute.ts')).toBe(true);
 	});
 
 	test('tells an AI that builds workflows which fields of a tool the model of the agent fills in', () => {
@@ -79,90 +101,82 @@ describe.each(NODE_NAMES)('%s', (name) => {
 		expect(named.match(/\w+/g)).toStrictEqual(expected);
 	});
 
-	test('has a light and a dark icon', () => {
-		const { icon } = node.description;
-		const icons = typeof icon === 'object' ? [icon.light, icon.dark] : [];
-		expect(new Set(icons).size).toBe(2);
-		const paths = icons.map((path) => join('nodes', name, path.replace('file:', '')));
-		expect(missing(paths)).toStrictEqual([]);
-	});
-
-	test('has a codex file that names it and lists it among the AI nodes', () => {
-		const codex = readCodex(name);
-		expect(codex?.node).toBe(typeOf(name));
-		expect(codex?.categories).toContain('AI');
-		expect(codex?.subcategories.AI).toContain('Root Nodes');
-	});
-
-	test('has the file execute.ts in its folder, besides the node itself', () => {
-		expect(exists('nodes', name, 'execute.ts')).toBe(true);
-	});
-
-	test('has a page in docs/, with a link to its fields, that its codex links to', () => {
-		const page = pageFile(name);
-		expect(page).toMatch(/\.md$/);
-		expect(exists('docs', page)).toBe(true);
-		const anchor = node.description.displayName.toLowerCase().replaceAll(' ', '-');
-		expect(read('docs', page)).toContain(`](fields.md#${anchor})`);
-		expect(read('docs', page)).toMatch(`# ${node.description.displayName}\n`);
-	});
-
-	test('is in the table that chooses a node in README.md, with a link to its page', () => {
-		const nodes = sectionOf(read('README.md'), 'Which node do I need?');
-		expect(nodes).toContain(node.description.displayName);
-		expect(nodes).toContain(`](docs/${pageFile(name) || 'missing'})`);
-	});
-
-	test('is mentioned in docs/troubleshooting.md', () => {
-		const title = node.description.displayName.replace(BRAND, '');
-		expect(read('docs', 'troubleshooting.md').toLowerCase()).toContain(title.toLowerCase());
-	});
-
-	test('is offered by the form for bugs', () => {
-		const form = read('.github', 'ISSUE_TEMPLATE', 'bug.yml');
-		expect(form).toContain(`- ${node.description.displayName}\n`);
-	});
-
-	test('has a picture, light and dark, and a workflow to retake it from', () => {
+	test('has a page in docs/ with a picture, light and dark, that its codex links to, with a link to its fields', () => {
+		const { displayName } = node.description;
+		const page = read('docs', pageFile(name));
+		expect(page).toMatch(`# ${displayName}\n`);
+		expect(page).toContain(`](fields.md#${displayName.toLowerCase().replaceAll(' ', '-')})`);
+		expect(page).toContain(`srcset="pictures/${name}.dark.png"`);
+		expect(page).toContain(`src="pictures/${name}.png"`);
 		const pictures = [`docs/pictures/${name}.png`, `docs/pictures/${name}.dark.png`];
-		expect(missing(pictures)).toStrictEqual([]);
-		expect(SUBJECTS.map((subject) => subject.name)).toContain(name);
+		expect(pictures.filter((path) => !exists(path))).toStrictEqual([]);
 	});
 
-	test('is registered in test/support/engine.ts', () => {
-		expect(NODE_TYPES[typeOf(name)]?.description.name).toBe(nameOf(name));
+	test('its page mentions every field of the node, itself or among the fields of several', () => {
+		const both = plain(read('docs', pageFile(name)) + read('docs', 'fields.md'));
+		const missing = fieldNames(node.description.properties).filter(
+			(field) => !both.includes(plain(field.replace(/<\/?b>/g, '**'))),
+		);
+		expect(missing).toStrictEqual([]);
 	});
 
-	test('has an operation in test/faults/operations.ts', () => {
-		expect(OPERATION_ROWS.map((operation) => operation.node)).toContain(nameOf(name));
+	test('its picture shows the fields of its form (npm run pictures -- NODE)', () => {
+		const subject = SUBJECTS.find((each) => each.name === name)!;
+		const { shown, inside } = shownFields(subject, node);
+		const pictured = PICTURED[name] ?? [];
+		const gone = pictured.filter((label) => ![...shown, ...inside].includes(label));
+		const missing = shown.filter((label) => !pictured.includes(label));
+		expect({ gone, missing }).toStrictEqual({ gone: [], missing: [] });
+	});
+
+	test('is in the table that chooses a node, in docs/troubleshooting.md and in the form for bugs', () => {
+		const { displayName } = node.description;
+		const nodes = sectionOf(read('README.md'), 'Which node do I need?');
+		expect(nodes).toContain(displayName);
+		expect(nodes).toContain(`](docs/${pageFile(name) || 'missing'})`);
+		const title = displayName.replace(BRAND, '').toLowerCase();
+		expect(read('docs', 'troubleshooting.md').toLowerCase()).toContain(title);
+		expect(read('.github', 'ISSUE_TEMPLATE', 'bug.yml')).toContain(`- ${displayName}\n`);
 	});
 });
 
-describe('nothing exists for a node that package.json does not register', () => {
-	test('no node file', () => {
+describe('each node of package.json has one, and nothing else has', () => {
+	test('a node file', () => {
 		const folders = readdirSync(join(ROOT, 'nodes')).filter((folder) =>
 			exists('nodes', folder, `${folder}.node.ts`),
 		);
 		expect(folders).toStrictEqual(NODE_NAMES);
 	});
 
-	test('no page about fields', () => {
+	test('a page about fields', () => {
 		const pages = readdirSync(join(ROOT, 'docs'))
 			.filter((file) => file.endsWith('.md'))
 			.filter((file) => read('docs', file).includes('\n## Fields\n'));
 		expect(pages).toStrictEqual(NODE_NAMES.map(pageFile).sort());
 	});
 
-	test('no registration in test/support/engine.ts', () => {
-		const types = Object.keys(NODE_TYPES).filter((type) => type.startsWith(PACKAGE_NAME));
-		expect(types.sort()).toStrictEqual(NODE_NAMES.map(typeOf).sort());
+	test('an operation in test/faults/operations.ts, a workflow for its picture, and the fields in it', () => {
+		const rows: readonly Operation[] = Object.values(OPERATIONS);
+		const operations = new Set(rows.map((operation) => operation.node));
+		expect([...operations].sort()).toStrictEqual(NODE_NAMES.map(nameOf).sort());
+		const names = [...NODE_NAMES].sort();
+		expect(SUBJECTS.map((subject) => subject.name).sort()).toStrictEqual(names);
+		expect(Object.keys(PICTURED).sort()).toStrictEqual(names);
 	});
 
-	test('no operation in test/faults/operations.ts, and no workflow for pictures', () => {
-		const operations = new Set(OPERATION_ROWS.map((operation) => operation.node));
-		expect([...operations].sort()).toStrictEqual(NODE_NAMES.map(nameOf).sort());
-		expect(SUBJECTS.map((subject) => subject.name).sort()).toStrictEqual(
-			[...NODE_NAMES].sort(),
-		);
+	test('a test in the compatibility run, which stops where one is missing', () => {
+		expect(() => {
+			checkCompatibilityRows(COMPATIBILITY_ROWS);
+		}).not.toThrow();
+		expect(() => {
+			checkCompatibilityRows([
+				...COMPATIBILITY_ROWS,
+				{ what: 'Moved', file: 'moved.test.ts' },
+			]);
+		}).toThrow('names tests that do not exist: moved.test.ts');
+		const others = COMPATIBILITY_ROWS.filter((row) => row.node !== 'CreateVideo');
+		expect(() => {
+			checkCompatibilityRows(others);
+		}).toThrow('has no test for these nodes: CreateVideo');
 	});
 });

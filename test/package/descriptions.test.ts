@@ -1,5 +1,6 @@
 import { ESLint, type Linter } from 'eslint';
 import plugin from 'eslint-plugin-n8n-nodes-base';
+import type { INodeProperties } from 'n8n-workflow';
 
 import { NODE_TYPES } from '../support/engine';
 
@@ -72,4 +73,10 @@ test("a change of another field empties no list: n8n's editor does so where a co
 	);
 	expect(conditions).toContain('references: /model');
 	expect(conditions.filter((each) => !/: [/@]/.test(each))).toStrictEqual([]);
+});
+
+test.each(nodes)('the options of %s are in the order of their labels', (_type, { description }) => {
+	const { options = [] } = description.properties.find(({ name }) => name === 'options')!;
+	const labels = (options as INodeProperties[]).map(({ displayName }) => displayName);
+	expect(labels).toStrictEqual(labels.toSorted((a, b) => a.localeCompare(b)));
 });

