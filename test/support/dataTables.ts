@@ -140,7 +140,7 @@ export function dataTables(): DataTables {
 			return resolve(parameters, json, at) as IDataObject;
 		});
 		if (operation === 'insert') sizeSums += 1;
-		if (operation === 'update' || operation === 'upsert') sizeSums += items.length;
+		if (operation === 'update') sizeSums += items.length;
 		if (operation === 'insert')
 			return insert(
 				resolved[0]!,
@@ -163,14 +163,10 @@ export function dataTables(): DataTables {
 			const part = filterName.toLowerCase();
 			return tables.filter(({ name }) => name.toLowerCase().includes(part)).map(describe);
 		},
-		create: ({ tableName, columns, options }) => {
-			const name = tableName as string;
+		create: ({ tableName, columns }) => {
 			const given = (columns as { column: { name: string; type: ColumnType }[] }).column;
-			const known = tables.find((table) => table.name === name);
-			const { createIfNotExists } = options as IDataObject;
-			if (createIfNotExists === true && known !== undefined) return [describe(known)];
 			const types = Object.fromEntries(given.map((column) => [column.name, column.type]));
-			return [describe(create(name, types))];
+			return [describe(create(tableName as string, types))];
 		},
 	};
 
@@ -192,11 +188,6 @@ export function dataTables(): DataTables {
 			return atLeastOneCondition(parameters).map((row) =>
 				Object.assign(row, cells, { updatedAt }),
 			);
-		},
-		upsert: (parameters, json) => {
-			const updated = ROW_OPERATIONS['update']!(parameters, json);
-			if (updated.length > 0) return updated;
-			return insertRows(tableOf(parameters), [dataOf(parameters, json)]);
 		},
 		deleteRows: (parameters) => {
 			const table = tableOf(parameters);
@@ -333,6 +324,15 @@ function conditionsOf(filters: unknown): readonly Condition[] {
 	return (filters as { conditions?: Condition[] } | undefined)?.conditions ?? [];
 }
 
+/** The conditions that compare a cell that is not empty with a value. */
+const COMPARISONS: Readonly<Record<string, (cell: Cell, value: Cell) => boolean>> = {
+	lt: (cell, value) => cell < value,
+	lte: (cell, value) => cell <= value,
+	gt: (cell, value) => cell > value,
+	gte: (cell, value) => cell >= value,
+	like: (cell, value) => String(cell).startsWith(String(value).replace(/%$/, '')),
+};
+
 /** Whether a row meets the condition. As in SQL, an empty cell is neither equal to a value nor less than it. */
 function toTest(
 	{ columns }: Table,
@@ -350,16 +350,9 @@ function toTest(
 	const value = toCell(keyName, keyValue, type);
 	if (condition === 'eq') return (row) => row[keyName] === value;
 	if (condition === 'neq') return (row) => row[keyName] !== value;
-	const compared = (compare: (cell: Cell, value: Cell) => boolean) => (row: IDataObject) =>
-		row[keyName] !== null && compare(row[keyName] as Cell, value as Cell);
-	if (condition === 'lt') return compared((cell, limit) => cell < limit);
-	if (condition === 'lte') return compared((cell, limit) => cell <= limit);
-	if (condition === 'gt') return compared((cell, limit) => cell > limit);
-	if (condition === 'gte') return compared((cell, limit) => cell >= limit);
-	if (condition === 'like') {
-		const start = String(value).replace(/%$/, '');
-		return compared((cell) => String(cell).startsWith(start));
-	}
+	const compare = COMPARISONS[condition];
+	if (compare !== undefined)
+		return (row) => row[keyName] !== null && compare(row[keyName] as Cell, value as Cell);
 	throw new Error(`The fake has no condition ${condition}`);
 }
 

@@ -115,13 +115,9 @@ export function keyOwner(options: OwnerOptions) {
 	}
 
 	return {
-		known,
-		tokens,
 		claims,
 		ask,
-		claim,
 		make,
-		writer,
 		open,
 		close: async () => {
 			await writer.flush();
