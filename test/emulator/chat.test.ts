@@ -522,6 +522,12 @@ describe('2.7 super assistant', () => {
 		});
 	});
 
+	it('2.7 supports response_format json_object', async () => {
+		const response_format = { type: 'json_object' };
+		const answer = await ask('What is 2 + 3? Answer in JSON.', APP, { response_format });
+		expect(JSON.parse(contentOf(answer)!)).toEqual({ topic: '2 + 3', answer: '2 + 3 = 5.' });
+	});
+
 	it('2.7 a single call ends after 600 seconds', async () => {
 		const before = service.journal.of('/v1/chat/completions').length;
 		const answer = ask('Take your time, slow-900', APP);
