@@ -1,11 +1,7 @@
-/**
- * Texts that are slow to read where a reader looks at the same characters again and again, each in any length. They are
- * the inputs of the growth test; the fuzz test mixes pieces of them.
- */
-
-/** A part before, a part that is repeated, with its number for `#`, and a part after. */
+/** A part before, a part that is repeated, with its number for `#0`, and a part after. */
 type Shape = readonly [before: string, repeated: string, after?: string];
 
+/** Texts that are slow to read where a reader looks at the same characters again and again. */
 const SHAPES: Readonly<Record<string, Shape>> = {
 	'opening angle brackets': ['', '<'],
 	'opening script tags': ['', '<script'],
@@ -32,8 +28,8 @@ const SHAPES: Readonly<Record<string, Shape>> = {
 	backslashes: ['"', '\\', 'x'],
 	'escaped letters': ['"', '\\u005f', '"'],
 	'a list of numbers': ['[0', ',1', ']'],
-	'links to different pictures': ['', 'http://a.example/#.png '],
-	'different keys': ['{"a":1', ',"k#":1', '}'],
+	'links to different pictures': ['', 'http://a.example/#0.png '],
+	'different keys': ['{"a":1', ',"k#0":1', '}'],
 	'keys that every object has': ['{"constructor":1', ',"__proto__":1', '}'],
 	'fields of events': ['', 'data: x\n'],
 	'carriage returns in a stream': ['data: x\n', '\r', 'x'],
@@ -43,34 +39,39 @@ const SHAPES: Readonly<Record<string, Shape>> = {
 	'a file in a URL': ['data:image/png;base64,', 'A', '='],
 };
 
-export interface HostileText {
+/** What people and models write: prose, and a reply with the marks and letters of other texts. */
+const PROSE = 'A boat lies at the shore of the lake, and nobody is in it. ';
+const REPLY =
+	'## 小船\n\nShe asked: "Is the \\"boat\\" there?" *Nobody* was in `it`, see [the lake](https://a.example/lake.html)\n\n- <two>\n\n';
+const documentOf = (text: string): Shape => {
+	const entry = JSON.stringify({ text, tags: ['lake', '湖'], seconds: 5 });
+	return [`[${entry}`, `,${entry}`, ']'];
+};
+const ORDINARY: Readonly<Record<string, Shape>> = {
+	prose: ['', PROSE],
+	'a reply': ['', REPLY],
+	'a document of prose': documentOf(PROSE),
+	'a document of replies': documentOf(REPLY),
+};
+
+/** A text in a length of about so many characters. */
+export interface Text {
 	readonly name: string;
-	/** The text in a length of about so many characters. */
 	readonly of: (length: number) => string;
 }
 
-export const HOSTILE_TEXTS: readonly HostileText[] = Object.entries(SHAPES).map(
-	([name, [before, repeated, after = '']]) => ({
+const textsOf = (shapes: Readonly<Record<string, Shape>>) =>
+	Object.entries(shapes).map(([name, [before, repeated, after = '']]): Text => ({
 		name,
 		of: (length) => {
 			const times = Math.ceil(length / repeated.length);
-			const all = repeated.includes('#')
-				? Array.from({ length: times }, (_, i) => repeated.replace('#', `${i}`)).join('')
+			const all = repeated.includes('#0')
+				? Array.from({ length: times }, (_, i) => repeated.replace('#0', `${i}`)).join('')
 				: repeated.repeat(times);
 			return before + all + after;
 		},
-	}),
-);
-
-/** An ordinary JSON document, for the readers that parse one. */
-export function plainJson(length: number): string {
-	const entry = JSON.stringify({ text: plainText(40), tags: ['lake', 'boat'], seconds: 5 });
-	return `[${entry}${`,${entry}`.repeat(Math.ceil(length / entry.length) - 1)}]`;
-}
-
-/** Ordinary prose, which every reader is measured with for comparison. */
-export function plainText(length: number): string {
-	return 'A boat lies at the shore of the lake, and nobody is in it. '
-		.repeat(Math.ceil(length / 59))
-		.slice(0, length);
-}
+	}));
+/** The inputs of the growth test; the fuzz test mixes pieces of them. */
+export const HOSTILE_TEXTS = textsOf(SHAPES);
+/** What the growth test compares them with. */
+export const ORDINARY_TEXTS = textsOf(ORDINARY);
