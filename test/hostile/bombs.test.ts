@@ -36,8 +36,8 @@ const PROTOCOL = ['ServiceError', 'protocol', null];
 const STATUS = ['ServiceError', 'http', 400];
 
 const BOMBS: readonly (readonly [what: string, value: string, megabytes: number])[] = [
-	['31 MB of empty objects', '{}', 31],
 	['15 MB of empty objects', '{}', 15],
+	['31 MB of empty objects', '{}', 31],
 	['15 MB of nested lists', '['.repeat(90) + ']'.repeat(90), 15],
 	['15 MB of numbers', '1', 15],
 ];

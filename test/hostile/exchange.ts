@@ -93,18 +93,14 @@ export const changed =
 		send(exchange, isStream ? pieces.map(pieceOf).join('') : parse(pieces.join('')));
 	};
 
-/** Sends the valid response with texts in place of markers that JSON can hold. */
+/** Does what another attacker does, with texts in place of markers that JSON can hold. */
 export const replaced =
-	(
-		change: (fields: Fields, exchange: Exchange) => unknown,
-		marker: RegExp,
-		by: (marker: string) => string,
-	): Attacker =>
+	(act: Attacker, marker: RegExp, by: (marker: string) => string): Attacker =>
 	(exchange) => {
 		const { response } = exchange;
 		const end = response.end.bind(response) as (text: string) => unknown;
 		response.end = ((text: string) => end(text.replace(new RegExp(marker, 'g'), by))) as never;
-		changed(change)(exchange);
+		act(exchange);
 	};
 
 /** Sends the error format of the service (spec 7). */

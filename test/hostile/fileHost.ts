@@ -3,7 +3,11 @@ import { gzipSync } from 'node:zlib';
 
 import type { IDataObject } from 'n8n-workflow';
 
+import { reply } from '../faults/answers';
+import type { Circumstances, Outcome } from '../faults/operations';
+import { runNode } from '../support/engine';
 import { sampleFile } from '../support/sampleFiles';
+import { thorough } from '../support/thorough';
 import { drip, MEGABYTE, pour, raw, reject, type Attacker, type Exchange } from './exchange';
 import type { Hosts } from './runCell';
 
@@ -51,6 +55,23 @@ const half = ({ response }: Exchange, headers: Headers = {}) => {
 	});
 };
 
+const sendsWhole: Attacker = (exchange) => {
+	whole(exchange);
+};
+
+/** Sends the second half of the file as the part that the range names. */
+const sendRest = (response: Exchange['response'], range: string) => {
+	response.writeHead(206, { 'content-type': 'video/mp4', 'content-range': range });
+	response.end(FILE.subarray(HALF));
+};
+
+/** Sends the file, and zeros without end. */
+const pourAfterFile = (response: Exchange['response'], headers: Headers) => {
+	response.writeHead(200, { 'content-type': 'video/mp4', ...headers });
+	response.write(FILE);
+	pour(response, Buffer.alloc(64 * 1024));
+};
+
 /** Answers what follows half of the file. */
 const afterHalf =
 	(act: Attacker): Attacker =>
@@ -96,7 +117,6 @@ const rebinding = (fileUrl: string) => fileUrl.replace('cdn.example.com', 'rebin
 
 const SCHEMES = ['file:///etc/passwd', 'javascript:alert(1)', '//'];
 
-const BOMB = gzipSync(Buffer.concat([FILE, Buffer.alloc(200 * MEGABYTE)]), { level: 9 });
 const OPTION = { maximumFileSize: 1 };
 const ODD_NAMES: Readonly<Record<string, string>> = {
 	'path traversal': '..%2f..%2f..%2fetc%2fpasswd',
@@ -126,124 +146,15 @@ export const FILE_ATTACKS: readonly FileAttack[] = [
 	{
 		title: 'a link to a name whose second answer is private',
 		links: ({ fileUrl }) => [`${rebinding(fileUrl)}/film.mp4`],
-		act: (exchange) => {
-			whole(exchange);
-		},
+		act: sendsWhole,
 		ends: 'well',
 	},
-
-	{
-		title: 'a 206 that was not asked for',
-		act: ({ response }) => {
-			const headers = {
-				'content-type': 'video/mp4',
-				'content-range': `bytes 5-9/${FILE.length}`,
-			};
-			response.writeHead(206, headers).end(FILE.subarray(HALF));
-		},
-		ends: 'badly',
-	},
-	{
-		title: 'a new version in mid-download',
-		act: afterHalf((exchange) => {
-			whole(exchange, { etag: '"2"' }, SECOND);
-		}),
-	},
-	{
-		title: 'half of the file, every time',
-		act: (exchange) => {
-			half(exchange);
-		},
-		ends: 'badly',
-	},
-	{
-		title: 'a 206 in mid-download',
-		act: afterHalf(({ response }) => {
-			const headers = {
-				'content-type': 'video/mp4',
-				'content-range': `bytes ${HALF}-${FILE.length - 1}/${FILE.length}`,
-			};
-			response.writeHead(206, headers).end(FILE.subarray(HALF));
-		}),
-		ends: 'badly',
-	},
-
-	{
-		title: 'endless file',
-		options: OPTION,
-		act: ({ response }) => {
-			response.writeHead(200, { 'content-type': 'video/mp4' });
-			response.write(FILE);
-			pour(response, Buffer.alloc(64 * 1024));
-		},
-		ends: 'badly',
-		maxMegabytes: 40,
-	},
-	{
-		title: 'endless slow file',
-		act: (exchange) => {
-			exchange.response.writeHead(200, { 'content-type': 'video/mp4' });
-			exchange.response.write(FILE);
-			drip(exchange, Buffer.alloc(9));
-		},
-		ends: 'badly',
-		maxMinutes: 90,
-	},
-	{
-		title: 'no response',
-		act: ({ response, time }) => {
-			time.hold(response);
-		},
-		ends: 'badly',
-		maxMinutes: 30,
-	},
-	{
-		title: 'a file of ten terabytes',
-		act: ({ response }) => {
-			response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': 1e13 });
-			response.write(FILE);
-			pour(response, Buffer.alloc(64 * 1024));
-		},
-		ends: 'badly',
-		maxMegabytes: 20,
-	},
-	{
-		title: 'gzip of 200 MB',
-		options: OPTION,
-		act: (exchange) => {
-			whole(exchange, { 'content-encoding': 'gzip' }, BOMB);
-		},
-		ends: 'badly',
-	},
-	{
-		title: 'truncated gzip',
-		act: (exchange) => {
-			whole(exchange, { 'content-encoding': 'gzip' }, gzipSync(FILE).subarray(0, 90));
-		},
-		// n8n's HTTP client decompresses it, and takes what has come for the whole file.
-		ends: 'badly',
-	},
-	{
-		title: 'bytes that are no HTTP',
-		act: (exchange) => {
-			raw(exchange, Buffer.alloc(64 * 1024, 0xff));
-		},
-		ends: 'badly',
-	},
-	{
-		title: 'a page as a video',
-		act: (exchange) => {
-			whole(exchange, {}, Buffer.from('<!doctype html><script>alert(1)</script>'));
-		},
-		ends: 'badly',
-	},
-	{
-		title: 'an empty file',
-		act: (exchange) => {
-			whole(exchange, {}, Buffer.alloc(0));
-		},
-		ends: 'badly',
-	},
+	...Object.entries(ODD_NAMES).map(([title, name]): FileAttack => ({
+		title: `${title} in the name`,
+		links: ({ fileUrl }) => [`${fileUrl}/files/${name}.mp4`],
+		act: sendsWhole,
+		ends: 'well',
+	})),
 	{
 		title: 'a media type of ten thousand characters',
 		act: (exchange) => {
@@ -260,20 +171,79 @@ export const FILE_ATTACKS: readonly FileAttack[] = [
 		},
 		ends: 'well',
 	},
-	...Object.entries(ODD_NAMES).map(([title, name]): FileAttack => ({
-		title: `${title} in the name`,
-		links: ({ fileUrl }) => [`${fileUrl}/files/${name}.mp4`],
-		act: (exchange) => {
-			whole(exchange);
-		},
-		ends: 'well',
-	})),
 	{
-		title: '503 with a day in Retry-After',
-		act: (exchange) => {
+		title: 'a new version in mid-download',
+		act: afterHalf((exchange) => {
+			whole(exchange, { etag: '"2"' }, SECOND);
+		}),
+	},
+	...Object.entries<Attacker>({
+		'half of the file, every time': (exchange) => {
+			half(exchange);
+		},
+		'a 206 that was not asked for': ({ response }) => {
+			sendRest(response, `bytes 5-9/${FILE.length}`);
+		},
+		'a 206 in mid-download': afterHalf(({ response }) => {
+			sendRest(response, `bytes ${HALF}-${FILE.length - 1}/${FILE.length}`);
+		}),
+		// n8n's HTTP client decompresses it, and takes what has come for the whole file.
+		'truncated gzip': (exchange) => {
+			whole(exchange, { 'content-encoding': 'gzip' }, gzipSync(FILE).subarray(0, 90));
+		},
+		'bytes that are no HTTP': (exchange) => {
+			raw(exchange, Buffer.alloc(64 * 1024, 0xff));
+		},
+		'a page as a video': (exchange) => {
+			whole(exchange, {}, Buffer.from('<!doctype html><script>alert(1)</script>'));
+		},
+		'an empty file': (exchange) => {
+			whole(exchange, {}, Buffer.alloc(0));
+		},
+		'503 with a day in Retry-After': (exchange) => {
 			reject(exchange, 503, {}, {}, { 'retry-after': '86400' });
 		},
+		'no response': ({ response, time }) => {
+			time.hold(response);
+		},
+	}).map(([title, act]): FileAttack => ({ title, act, ends: 'badly' })),
+	{
+		title: 'gzip of much more than is read',
+		options: OPTION,
+		act: (exchange) => {
+			const bomb = gzipSync(
+				Buffer.concat([FILE, Buffer.alloc(thorough(16, 200) * MEGABYTE)]),
+			);
+			whole(exchange, { 'content-encoding': 'gzip' }, bomb);
+		},
 		ends: 'badly',
+	},
+	{
+		title: 'endless file',
+		options: OPTION,
+		act: ({ response }) => {
+			pourAfterFile(response, {});
+		},
+		ends: 'badly',
+		maxMegabytes: 40,
+	},
+	{
+		title: 'a file of ten terabytes',
+		act: ({ response }) => {
+			pourAfterFile(response, { 'content-length': 1e13 });
+		},
+		ends: 'badly',
+		maxMegabytes: 20,
+	},
+	{
+		title: 'endless slow file',
+		act: (exchange) => {
+			exchange.response.writeHead(200, { 'content-type': 'video/mp4' });
+			exchange.response.write(FILE);
+			drip(exchange, Buffer.alloc(9));
+		},
+		ends: 'badly',
+		maxMinutes: 90,
 	},
 
 	{
@@ -303,4 +273,51 @@ export const FILE_ATTACKS: readonly FileAttack[] = [
 		chatsOnly: true,
 		text: () => `![a](data:image/png;base64,${'='.repeat(100_000)})`,
 	},
+];
+
+/** A node that downloads files. */
+export interface FileOperation {
+	readonly title: string;
+	/** Requests to the service for another URL of a file, which cost nothing. */
+	readonly freePolls?: number;
+	/** The body with which the service names the files. */
+	answer(links: readonly string[], text?: string): object;
+	run(circumstances: Circumstances, options: IDataObject): Promise<Outcome>;
+}
+
+const chat = (title: string, node: string, parameters: IDataObject): FileOperation => ({
+	title,
+	answer: (links, text = links.map((link) => `[film](${link})`).join(' ')) =>
+		JSON.parse(reply(text).pieces.join('')) as object,
+	run: async (circumstances, options) => {
+		const result = await runNode(node, {
+			...circumstances,
+			parameters: {
+				streaming: 'off',
+				...parameters,
+				options: { downloadMedia: true, ...options },
+			},
+		});
+		return { ...result, items: result.outputs.flat() };
+	},
+});
+
+/** Every node that downloads files. */
+export const FILE_OPERATIONS: readonly FileOperation[] = [
+	{
+		title: 'Wait for Video',
+		freePolls: 1,
+		answer: ([video_url]) => ({ task_id: 'task-1', status: 'completed', video_url }),
+		run: async (circumstances, options) => {
+			const result = await runNode('waitForVideo', {
+				...circumstances,
+				items: [{ task_id: 'task-1' }],
+				parameters: { options },
+			});
+			return { ...result, items: result.outputs.flat() };
+		},
+	},
+	chat('Chat Completion', 'chatCompletion', { prompt: 'Show me' }),
+	chat('Agent with Tools', 'functionCallingAgent', { prompt: 'Show me' }),
+	chat('Super Assistant', 'superAssistant', { appCode: 'app', message: 'Show me' }),
 ];

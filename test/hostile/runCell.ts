@@ -5,8 +5,7 @@ import { WAYS, type Circumstances, type Outcome, type Way } from '../faults/oper
 import { Running } from '../../lab/services/Running';
 import { withFakeTimers, type FakeTime } from '../support/fakeTimers';
 import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
-import { startTrap } from './trap';
-import { hostileNetwork } from './network';
+import { hostileNetwork, startTrap } from './network';
 
 /** A key with characters that base64 and URLs encode. */
 export const KEY = 'sk-0f4e/very+secret=7';

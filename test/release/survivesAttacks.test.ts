@@ -2,11 +2,9 @@
 import { N8nClient } from '../../lab/n8n/N8nClient';
 import { Running } from '../../lab/services/Running';
 import { OPERATIONS, type Operation } from '../faults/operations';
-import { attackScript } from '../hostile/attackScript';
-import { FILE_ATTACKS } from '../hostile/fileHost';
-import { FILE_OPERATIONS } from '../hostile/fileOperations';
-import { SERVICE_ATTACKS, type Attack } from '../hostile/service';
-import { startTrap, type Trap } from '../hostile/trap';
+import { FILE_ATTACKS, FILE_OPERATIONS } from '../hostile/fileHost';
+import { startTrap, type Trap } from '../hostile/network';
+import { attackScript, SERVICE_ATTACKS, type Attack } from '../hostile/service';
 import { json, startScriptedServer, type Script } from '../support/scriptedServer';
 import { drawn, node, withSubNodes } from '../e2e/support/buildWorkflow';
 import { watchLiveness, type Liveness } from '../e2e/support/liveness';
@@ -22,10 +20,10 @@ const WORST = [
 	'1 MB of <script in a 502',
 	'30 MB in an error message',
 	'JSON of two million levels',
-	'ten thousand tool calls at once',
+	'thousands of tool calls at once',
 	'tool arguments of a hundred thousand levels',
 	'endless lines of an event',
-	'gzip of 400 MB',
+	'gzip of much more than is read',
 ];
 const WORST_TEXTS = ['300 kB of links without spaces', '64 kB of beginnings of pictures'];
 
