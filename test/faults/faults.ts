@@ -21,8 +21,8 @@ export interface Fault {
 	readonly isUnreachable?: boolean;
 	/** Number of requests that it affects; default: 1. */
 	readonly count?: number;
-	/** Whether the service may have processed an affected request. */
-	readonly mayBeDone: boolean;
+	/** Whether the service may have processed an affected request; default: it may. */
+	readonly mayBeDone?: boolean;
 	/** Responds in place of the valid response. */
 	readonly act?: Act;
 }
@@ -34,7 +34,7 @@ const DRIP_MS = 20_000;
 const MEGABYTE = 1024 * 1024;
 /** Larger than the limits of an event and of a body. */
 const GIANT_EVENT = event('a'.repeat(9 * MEGABYTE));
-const GIANT_BODY = 'a'.repeat(34 * MEGABYTE);
+const GIANT_BODY = 'a'.repeat(17 * MEGABYTE);
 
 const status = (code: number): Fault => ({
 	title: `status ${code}`,
@@ -112,35 +112,30 @@ export const FAULTS = {
 	},
 	resetBefore: {
 		title: 'reset before the headers',
-		mayBeDone: true,
 		act: (response) => {
 			response.socket?.resetAndDestroy();
 		},
 	},
 	resetAfter: {
 		title: 'reset after the headers',
-		mayBeDone: true,
 		act: afterFirstPiece((response) => {
 			response.socket?.resetAndDestroy();
 		}),
 	},
 	stall: {
 		title: 'no response',
-		mayBeDone: true,
 		act: (response, _answer, { time }) => {
 			time.hold(response);
 		},
 	},
 	stallAfter: {
 		title: 'no more data after the first piece',
-		mayBeDone: true,
 		act: afterFirstPiece((response, { time }) => {
 			time.hold(response);
 		}),
 	},
 	drip: {
 		title: 'slow response',
-		mayBeDone: true,
 		act: (response, answer, { time }) => {
 			time.hold(response);
 			begin(response, answer);
@@ -161,7 +156,6 @@ export const FAULTS = {
 	},
 	endlessDrip: {
 		title: 'endless slow response',
-		mayBeDone: true,
 		act: (response, answer, { time }) => {
 			begin(response, answer);
 			dripForever(response, time, answer.isStream ? ': still there\n\n' : ' ');
@@ -169,24 +163,20 @@ export const FAULTS = {
 	},
 	endlessHeaders: {
 		title: 'endless slow headers',
-		mayBeDone: true,
 		act: (response, _answer, { time }) => {
 			dripForever(response.socket!, time, 'x', 'HTTP/1.1 200 OK\r\nx-dots: ');
 		},
 	},
 	cutJson: {
 		title: 'truncated JSON',
-		mayBeDone: true,
 		act: withPieces(([first = '']) => [first]),
 	},
 	cutSse: {
 		title: 'truncated SSE',
-		mayBeDone: true,
 		act: withPieces(([first = '', second = '']) => [first, second.slice(0, second.length / 2)]),
 	},
 	errorEvent: {
 		title: 'error event in the stream',
-		mayBeDone: true,
 		act: withPieces(([first = '']) => [
 			first,
 			event('{"error": {"message": "Own words", "type": "own_type"}, "trace_id": "trace-e"}'),
@@ -194,7 +184,6 @@ export const FAULTS = {
 	},
 	namedErrorEvent: {
 		title: 'event named error in the stream',
-		mayBeDone: true,
 		act: withPieces(([first = '']) => [
 			first,
 			`event: error\n${event('{"message": "Own words", "type": "own_type", "trace_id": "trace-e"}')}`,
@@ -211,12 +200,10 @@ export const FAULTS = {
 	},
 	emptyEvents: {
 		title: 'empty events between the others',
-		mayBeDone: true,
 		act: withPieces((pieces) => pieces.flatMap((piece) => ['data:\n\n: alive\n\n', piece])),
 	},
 	contentParts: {
 		title: 'content as a list of parts',
-		mayBeDone: true,
 		act: withPieces((pieces) => [
 			pieces
 				.join('')
@@ -228,12 +215,10 @@ export const FAULTS = {
 	},
 	cutDone: {
 		title: 'truncated [DONE]',
-		mayBeDone: true,
 		act: withPieces((pieces) => [...pieces.slice(0, -1), 'data: [DO']),
 	},
 	resetAtEnd: {
 		title: 'reset in place of [DONE]',
-		mayBeDone: true,
 		act: (response, answer) => {
 			begin(response, answer);
 			response.write(answer.pieces.slice(0, -1).join(''), () => {
@@ -243,13 +228,11 @@ export const FAULTS = {
 	},
 	missingDone: {
 		title: 'missing [DONE]',
-		mayBeDone: true,
 		act: withPieces((pieces) => pieces.slice(0, -1)),
 	},
 	html502: {
 		title: 'HTML 502 from nginx',
 		address: ({ nginxUrl }) => nginxUrl,
-		mayBeDone: true,
 		act: (response) => {
 			response.socket?.destroy();
 		},
@@ -257,7 +240,6 @@ export const FAULTS = {
 	nginx: {
 		title: 'buffering and compressing nginx',
 		address: ({ nginxUrl }) => nginxUrl,
-		mayBeDone: true,
 		act: answerWell,
 	},
 	rateLimit: {
@@ -272,11 +254,10 @@ export const FAULTS = {
 		act: errorStatus(429, () => ({ 'retry-after': '3600' })),
 	},
 	rateLimitPlain: { title: '429 without Retry-After', mayBeDone: false, act: errorStatus(429) },
-	unavailableOnce: { title: '503 once', mayBeDone: true, act: errorStatus(503) },
+	unavailableOnce: { title: '503 once', act: errorStatus(503) },
 	unavailable: {
 		title: '503 every time',
 		count: Infinity,
-		mayBeDone: true,
 		act: errorStatus(503),
 	},
 	status400: status(400),
@@ -296,23 +277,19 @@ export const FAULTS = {
 	redirect307: redirect(307),
 	htmlPage: {
 		title: 'HTML page with status 200',
-		mayBeDone: true,
 		act: page(200),
 	},
 	htmlPageAlways: {
 		title: 'HTML page with status 200, every time',
 		count: Infinity,
-		mayBeDone: true,
 		act: page(200),
 	},
 	emptyBody: {
 		title: 'empty body',
-		mayBeDone: true,
 		act: withPieces(() => []),
 	},
 	wrongType: {
 		title: 'wrong content type',
-		mayBeDone: true,
 		act: (response, answer) => {
 			begin(response, answer, 'text/html; charset=utf-8');
 			response.end(answer.pieces.join(''));
@@ -320,7 +297,6 @@ export const FAULTS = {
 	},
 	invalidUtf8: {
 		title: 'invalid UTF-8',
-		mayBeDone: true,
 		act: withPieces((pieces) =>
 			pieces.flatMap((piece) => {
 				const [before = '', ...after] = piece.split('chat-m1');
@@ -332,7 +308,6 @@ export const FAULTS = {
 	},
 	giant: {
 		title: 'oversized event or body',
-		mayBeDone: true,
 		act: (response, answer) => {
 			begin(response, answer);
 			response.write(answer.pieces[0]);
@@ -341,12 +316,10 @@ export const FAULTS = {
 	},
 	duplicate: {
 		title: 'duplicate chunk',
-		mayBeDone: true,
 		act: withPieces((pieces) => pieces.flatMap((piece) => [piece, piece])),
 	},
 	unknownStatus: {
 		title: 'unknown status value',
-		mayBeDone: true,
 		act: withPieces((pieces) =>
 			pieces.map((piece) => piece.replace(/queued|processing|stop|tool_calls"}/, 'dreaming')),
 		),

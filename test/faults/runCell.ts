@@ -108,7 +108,7 @@ interface Observed {
 /** Sends the valid responses in order, with the fault after `goodBefore` of them. */
 function respondWith(
 	{ answers, goodBefore }: Operation,
-	{ act, count = 1, mayBeDone }: Fault,
+	{ act, count = 1, mayBeDone = true }: Fault,
 	world: World,
 	observed: Observed,
 ): Script {
