@@ -1,11 +1,17 @@
+// @seconds 75
 import type { Browser, Page } from 'playwright-core';
 
-import { canvasNode, field, foundNode } from '../../lab/browser/editorParts';
+import { canvasNode, field } from '../../lab/browser/editorParts';
 import { openEditor, type Editor } from '../../lab/browser/openEditor';
 import { startBrowser } from '../../lab/browser/startBrowser';
-import { drawn, node, workflow } from '../e2e/support/buildWorkflow';
-import { set } from '../e2e/support/drawAgent';
-import { addManualTrigger, closePanel, searchNodes } from '../e2e/support/editorSteps';
+import { node, workflow } from '../e2e/support/buildWorkflow';
+import {
+	addManualTrigger,
+	addNode,
+	chooseCredential,
+	closePanel,
+} from '../e2e/support/editorSteps';
+import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { BROWSER_LIMIT_MS, inPage } from '../e2e/support/inPage';
 import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from '../e2e/support/session';
 
@@ -17,17 +23,28 @@ const byId = (value: string) => ({ __rl: true, mode: 'id', value });
 
 let session: Session;
 let browser: Browser;
+/** A service with codes of its own, as a real account has. */
+let service: ScriptedServer;
 
 beforeAll(async () => {
 	session = await startSession({ videoSeconds: 1 });
 	const { client, emulator } = session;
 	const data = { baseUrl: emulator.url, apiKey: 'demo-key' };
 	await client.createCredential({ name: CREDENTIAL, type: 'agentVideoApi', data });
+	let created = 0;
+	service = await startScriptedServer((response, { path, body }) => {
+		const { model } = body as { readonly model?: string };
+		const task_id = `task-${++created}`;
+		if (path === '/v1/videos/generations')
+			json(response, 200, { task_id, status: 'queued', model, created_at: null });
+		else json(response, 404, { error: { message: 'no task', type: 'invalid' } });
+	});
 	browser = await startBrowser(showProgress);
 }, SET_UP_LIMIT_MS);
 
 afterAll(async () => {
 	await browser.close();
+	await service.stop();
 	await session.stop();
 }, BROWSER_LIMIT_MS);
 
@@ -221,127 +238,95 @@ it(
 	BROWSER_LIMIT_MS,
 );
 
-/** Search texts whose first result is the node below that has them. */
-const FIRST: readonly string[] = [
-	...['text to video', 'image to video', 'generate video', 'make a video'],
-	...['chatbot', 'streaming', 'structured output', 'function calling'],
-];
-/** Search texts by the node that is their first or second result. */
-const SEARCHES: Readonly<Record<string, readonly string[]>> = {
-	'Create Video': [
-		...['text to video', 'image to video', 'generate video', 'make a video'],
-		...['ai video', 'animate', 'clip', 'commercial'],
-	],
-	'Wait for Video': ['download video', 'video status', 'poll'],
-	'Chat Completion': ['chatbot', 'gpt', 'rag', 'extract data', 'streaming', 'structured output'],
-	'Agent with Tools': ['function calling', 'tools'],
-	'Super Assistant': ['memory', 'session'],
-	'Agent Video Chat Model': ['language model'],
-};
-/** Search texts that name nodes of n8n as well: ours is found. */
-const SHARED_SEARCHES = {
-	...{ video: 'Create Video', ai: 'Chat Completion', agent: 'Agent with Tools' },
-	...{ assistant: 'Super Assistant', 'chat model': 'Agent Video Chat Model' },
-};
+const rows = (page: Page, list: string) => page.getByTestId(`fixed-collection-${list}`);
+
+/** Chooses in the last one of several lists with this name. */
+async function chooseLast(page: Page, name: string, text: string): Promise<void> {
+	await page.getByTestId(`parameter-input-${name}`).last().click();
+	await page.getByRole('option').filter({ hasText: text }).last().click();
+}
 
 it(
-	'every node is found by common search texts and shown as installed',
+	'model codes are entered in the credential and chosen in the nodes',
 	async () => {
-		await inEditor('search', async ({ page, goTo, errors }) => {
+		await inEditor('model-codes', async ({ page, goTo, errors }) => {
+			const name = 'Own Codes';
+			await session.client.createCredential({
+				name,
+				type: 'agentVideoApi',
+				data: { baseUrl: service.url, apiKey: 'k-secret' },
+			});
+			const dialog = page.getByTestId('credential-edit-dialog');
+			const open = async () => {
+				await goTo('/home/credentials');
+				await page.getByText(name, { exact: true }).first().click();
+				await dialog.waitFor();
+			};
+			const save = async () => {
+				const saved = page.waitForResponse(
+					(response) => response.request().method() === 'PATCH' && response.ok(),
+				);
+				await page.getByTestId('credential-save-button').click();
+				await saved;
+			};
+			await open();
+			await page.getByText('Add Chat Model').click();
+			await rows(page, 'chatModels').locator('input').nth(0).fill('acme-chat');
+			await rows(page, 'chatModels').locator('input').nth(1).fill('Acme Chat');
+			await page.getByText('Add Video Model').click();
+			await field(page, 'code').last().fill('acme-pro');
+			await chooseLast(page, 'like', 'video-m5');
+			await save();
+
+			// Opened again, the rows are there, and another one is added.
+			await open();
+			await page.getByText('Add Video Model').click();
+			expect(await field(page, 'code').nth(1).inputValue()).toBe('acme-pro');
+			await field(page, 'code').last().fill('acme-lite');
+			await save();
+
 			await goTo('/workflow/new');
 			await addManualTrigger(page);
-			for (const [text, name] of Object.entries(SHARED_SEARCHES)) {
-				await searchNodes(page, text);
-				await foundNode(page, name).waitFor();
-			}
-			const places: object[] = [];
-			for (const [name, texts] of Object.entries(SEARCHES)) {
-				for (const text of texts) {
-					await searchNodes(page, text);
-					await foundNode(page, name).waitFor();
-					const found = page.getByTestId('node-creator-item-name');
-					const place = (await found.allInnerTexts()).indexOf(name);
-					if (place > (FIRST.includes(text) ? 0 : 1)) places.push({ text, name, place });
-				}
-			}
-			expect(places).toEqual([]);
-			await searchNodes(page, 'text to video');
-			await foundNode(page, 'Create Video').click();
-			const details = page.getByTestId('node-creator');
-			await details.getByText('Installed').waitFor();
-			await details.getByRole('button', { name: 'Add to workflow' }).waitFor();
-			await details.getByText('Actions').waitFor({ state: 'detached' });
-			expect(errors).toStrictEqual([]);
-		});
-	},
-	BROWSER_LIMIT_MS,
-);
-
-const parameter = (name: string, required: boolean) => ({ name, type: 'string', required });
-
-/** An agent with one tool, run by one node. */
-const AGENT_WORKFLOW = drawn(
-	'Agent',
-	[
-		START,
-		node('Agent', 'n8n-nodes-agent-video.functionCallingAgent', 1, {
-			credential: CREDENTIAL,
-			parameters: {
-				prompt: 'How is the weather in Rome?',
-				tools: {
-					tool: [
-						{
-							name: 'get_weather',
-							description: 'Tells the weather in a city',
-							define: 'fields',
-							parameters: {
-								parameter: [parameter('city', true), parameter('unit', false)],
-							},
-						},
-					],
-				},
-			},
-		}),
-		set('Weather', '{ "sky": "sunny" }'),
-	],
-	{ Start: [['Agent']], Agent: [[], [], ['Weather']], Weather: [['Agent']] },
-);
-
-/** Switches the editor to n8n's newer form, in which every entry of a list has a heading. n8n introduces it gradually. */
-const NEWER_FORM = { '048_collection_overhaul': 'variant' };
-
-it(
-	'a node that has not run offers its fields, and Agent with Tools shows each tool with its parameters and no hint about parameters for AI',
-	async () => {
-		await inEditor('agent', async ({ context, page, goTo, errors }) => {
-			const { client } = session;
-			const { id } = await client.importWorkflow(AGENT_WORKFLOW);
-			await context.addInitScript((overrides) => {
-				localStorage.setItem('N8N_EXPERIMENT_OVERRIDES', overrides);
-			}, JSON.stringify(NEWER_FORM));
-			const nodes = [
-				START,
-				node('Create', 'n8n-nodes-agent-video.createVideo', 1),
-				set('Use', '{}'),
-			];
-			const fields = drawn('Fields', nodes, { Start: [['Create']], Create: [['Use']] });
-			await goTo(`/workflow/${(await client.importWorkflow(fields)).id}`);
-			await canvasNode(page, 'Use').dblclick();
-			const input = page.getByTestId('ndv-input-panel');
-			await input.getByText('task_id').first().waitFor();
-			await input.getByText('video_url').first().waitFor();
-
-			await goTo(`/workflow/${id}`);
+			await addNode(page, 'Create Video');
+			await chooseCredential(page, name);
+			await page.getByTestId('resource-locator-model').getByTestId('rlc-input').click();
+			const items = page.getByTestId('rlc-item');
+			await items.filter({ hasText: 'acme-lite' }).waitFor();
+			expect(await items.allInnerTexts()).toStrictEqual([
+				// The chosen one comes first: the default of a new node.
+				expect.stringMatching(/^video-m1: /),
+				expect.stringMatching(/^acme-pro: Text, images, or a video to edit/),
+				expect.stringMatching(/^acme-lite: Text, images, videos and audio together/),
+			]);
+			await items.filter({ hasText: 'acme-pro' }).click();
+			// The fields of video-m5: a quality mode, and no size.
+			await chooseLast(page, 'qualityMode', 'Pro (1080P)');
+			expect(await page.getByTestId('parameter-input-size').count()).toBe(0);
+			expect(await page.getByTestId('parameter-input-qualityMode').count()).toBe(1);
+			await chooseLast(page, 'aspectRatio', '3:4');
+			await field(page, 'prompt').fill('A lighthouse at dawn');
+			await closePanel(page);
+			await canvasNode(page, 'Create Video').getByText('acme-pro from text').waitFor();
 			await page.getByTestId('execute-workflow-button').click();
 			await page.getByText('Workflow executed successfully').first().waitFor();
-			await canvasNode(page, 'Agent').dblclick();
+			const [request] = service.requests
+				.splice(0)
+				.filter(({ path }) => path === '/v1/videos/generations');
+			expect(request!.body).toStrictEqual({
+				prompt: 'A lighthouse at dawn',
+				model: 'acme-pro',
+				aspect_ratio: '3:4',
+				duration: 5,
+				mode: 'pro',
+				generate_audio: true,
+				watermark: false,
+			});
 
-			const output = page.getByTestId('output-panel');
-			await output.getByText('Answer Branch (1 item)').waitFor();
-			await output.getByText('sunny').first().waitFor();
-			expect(await output.innerText()).not.toContain('No parameters are set up');
-			const tools = page.getByTestId('fixed-collection-tools');
-			await tools.getByText('get_weather(city, unit)').waitFor();
+			await addNode(page, 'Chat Completion');
+			await chooseCredential(page, name);
+			await page.getByTestId('resource-locator-model').getByTestId('rlc-input').click();
+			await items.filter({ hasText: 'Acme Chat' }).waitFor();
+			expect(await items.allInnerTexts()).toStrictEqual(['Default Model', 'Acme Chat']);
 			expect(errors).toStrictEqual([]);
 		});
 	},

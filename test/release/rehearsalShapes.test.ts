@@ -15,6 +15,9 @@ const ALL_LIMIT_MS = 40 * 60_000;
 
 const running = new Running();
 let shapes: readonly Rehearsal[];
+/** Of some of them also what a kill comes to. */
+let killed: readonly Rehearsal[];
+const KILLED = ['Schedule', 'Hostile: a spelled name', 'Hostile: a workflow in a node'];
 let refusals: readonly string[];
 
 /** A server of somebody else on this machine, with the paths that it was asked for. */
@@ -32,6 +35,10 @@ beforeAll(async () => {
 	const n8n = running.keep(await startFencedN8n());
 	const strange = [...SHAPES.map(({ workflow }) => workflow), ...hostileWorkflows(otherUrl)];
 	shapes = await rehearse(strange, { n8n, only: [] });
+	killed = await rehearse(
+		strange.filter(({ name }) => KILLED.includes(name)),
+		{ n8n, only: ['kill-wait'] },
+	);
 	refusals = await n8n.refused();
 }, ALL_LIMIT_MS);
 
@@ -61,6 +68,12 @@ it.each(SHAPES.map((shape) => [shape.workflow.name, shape] as const))(
 		for (const each of lists) expect(listed.join('\n')).toContain(each);
 	},
 );
+
+it.each(KILLED)('a kill changes nothing in the verdict on: %s', (name) => {
+	const { results } = killed.find(({ workflow }) => workflow === name)!;
+	const verdicts = results.map((each) => `${markOf(each)} ${each.verdict}`);
+	expect(verdicts).toStrictEqual(['✓ Nothing is lost.', '✓ Nothing is lost.']);
+});
 
 it('a workflow of a stranger reaches nothing but the emulator, and what it tried is listed', () => {
 	expect(asked).toStrictEqual([]);
