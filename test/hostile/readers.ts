@@ -237,14 +237,9 @@ const READ: Readonly<Record<string, Prepare>> = {
 	},
 	'client/chat#applyReply': (text) => {
 		const start = conversation.startConversation([{ role: 'user', content: 'Hi' }]);
-		const limits = { maxRounds: 9, maxCalls: 1e9, maxRepeats: 1e9 };
 		return () => {
-			const next = conversation.applyReply(
-				start,
-				reply({ tool_calls: calls(text) }),
-				tool({ type: 'object' }),
-				limits,
-			);
+			const asked = reply({ tool_calls: calls(text) });
+			const next = conversation.applyReply(start, asked, tool({ type: 'object' }));
 			return conversation.closeOpenCalls(
 				conversation.applyResult(next, 'c0', { result: text, failed: false }, 0),
 				'end',
@@ -588,7 +583,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 			'shared/chat',
 			'showNotice isOfVisitor rejectUndeclared keyOf recall startOfTurn chatRows',
 		),
-		...inFolder('shared/files', 'binaryFile hashOfFile checkHttpUrl freeField signAgain'),
+		...inFolder('shared/files', 'fileSources hashOfFile checkHttpUrl freeField signAgain'),
 		...inFolder(
 			'shared/run',
 			'blocked failureJson stoppingError checkKey checkPrompt oneName isRounded isSingleOutput roundedError serviceOf',
@@ -601,7 +596,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		...inFolder('shared/files', 'signedFileUrl'),
 		'shared/form',
 		'shared/durable',
-		...inFolder('shared/engine', 'entered missing oneOf'),
+		...inFolder('shared/engine', 'entered idRange missing oneOf'),
 		...inFolder('shared/run', 'toHint nodeState withoutKeys withStrays'),
 	],
 	'it runs the readers for items or requests, and copies what they return': [

@@ -1,8 +1,12 @@
 // @seconds 200
 /**
  * Seeded storms: several executions ask for the same keys at the same moment while n8n is killed, stands still, or is told to
- * stop. Then a person looks at the service, and the workflow runs again. `STORMS` sets how many there are for each database.
+ * stop. Then a person looks at the service, and the workflow runs again. `STORMS` sets how many there are for each database;
+ * with `FAKETIME` as the path of libfaketimeMT.so.1 (Debian's package libfaketime) the wall clock of n8n is moved, too.
  */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
@@ -31,7 +35,17 @@ const RIVALS = 3;
 const LIMIT_MS = 10 * 60_000;
 
 /** What happens in the middle of the creations. */
-const HAPPENINGS = ['kill', 'pause', 'stop'] as const;
+type Happening = 'kill' | 'pause' | 'stop' | 'clock';
+const FAKETIME = process.env['FAKETIME'];
+const HAPPENINGS: readonly Happening[] = [
+	'kill',
+	'pause',
+	'stop',
+	...(FAKETIME === undefined ? [] : (['clock'] as const)),
+];
+
+/** How far the wall clock jumps: an hour back, ten minutes ahead, a day ahead, two days back. */
+const JUMPS_S = [-3_600, 600, 86_400, -172_800] as const;
 
 /** An n8n to which things happen. */
 interface Site {
@@ -41,13 +55,49 @@ interface Site {
 	readonly kill: () => Promise<void>;
 	/** The processes that run executions. */
 	readonly processes: () => readonly number[];
+	/** Sets the wall clock of one process off by seconds; its timers go on. */
+	readonly moveClock: (seconds: number) => Promise<void>;
 	readonly stop: () => Promise<void>;
+}
+
+/** A wall clock that can be set while its process runs. */
+interface Clock {
+	/** Environment variables of the process. */
+	readonly settings: Readonly<Record<string, string>>;
+	readonly move: (seconds: number) => Promise<void>;
+	/** Removes its file. */
+	readonly stop: () => Promise<void>;
+}
+
+async function newClock(): Promise<Clock> {
+	const nothing = async () => undefined;
+	if (FAKETIME === undefined) return { settings: {}, move: nothing, stop: nothing };
+	const folder = await mkdtemp(join(tmpdir(), 'storm-clock-'));
+	const file = join(folder, 'time');
+	const move = async (seconds: number) => {
+		await writeFile(file, `${seconds < 0 ? '' : '+'}${seconds}`);
+	};
+	await move(0);
+	return {
+		settings: {
+			LD_PRELOAD: FAKETIME,
+			FAKETIME_TIMESTAMP_FILE: file,
+			FAKETIME_CACHE_DURATION: '1',
+			DONT_FAKE_MONOTONIC: '1',
+			NO_FAKE_STAT: '1',
+		},
+		move,
+		stop: async () => {
+			await rm(folder, { recursive: true });
+		},
+	};
 }
 
 async function sqliteSite(): Promise<Site> {
 	const running = new Running();
+	const clock = running.keep(await newClock());
 	const emulator = running.keep(await startEmulator({ videoSeconds: 0.01 }));
-	const n8n = running.keep(await startRestartableN8n());
+	const n8n = running.keep(await startRestartableN8n(clock.settings));
 	return {
 		emulator,
 		client: n8n.client,
@@ -57,6 +107,7 @@ async function sqliteSite(): Promise<Site> {
 			await n8n.start();
 		},
 		processes: () => [n8n.pid()],
+		moveClock: clock.move,
 		stop: async () => {
 			await running.stop();
 		},
@@ -70,7 +121,15 @@ async function postgresSite(): Promise<Site> {
 		settings: SHORT_INTERVALS,
 	});
 	const { queue, client, emulator } = session;
-	for (let worker = 0; worker < RIVALS; worker++) await queue.addWorker();
+	const running = new Running();
+	running.keep(session);
+	const clocks: Clock[] = [];
+	const addWorker = async () => {
+		const clock = running.keep(await newClock());
+		clocks.push(clock);
+		await queue.addWorker(clock.settings);
+	};
+	for (let worker = 0; worker < RIVALS; worker++) await addWorker();
 	const alive = () => queue.workers.filter(({ pid }) => isAlive(pid));
 	return {
 		emulator,
@@ -78,11 +137,14 @@ async function postgresSite(): Promise<Site> {
 		url: queue.main.url,
 		kill: async () => {
 			await alive()[0]!.kill();
-			await queue.addWorker();
+			await addWorker();
 		},
 		processes: () => alive().map(({ pid }) => pid),
+		moveClock: async (seconds) => {
+			await clocks[queue.workers.indexOf(alive()[0]!)]!.move(seconds);
+		},
 		stop: async () => {
-			await session.stop();
+			await running.stop();
 		},
 	};
 }
@@ -153,12 +215,13 @@ describe.each([
 		happening: HAPPENINGS[index % HAPPENINGS.length]!,
 		after: Math.floor(random() * VIDEOS),
 		laterMs: Math.floor(random() * 80),
+		jumpS: JUMPS_S[Math.floor(random() * JUMPS_S.length)]!,
 		pauseMs: index === 1 ? 70_000 : 2_000 + Math.floor(random() * 3_000),
 	}));
 
 	it.each(storms)(
 		'storm $index: $happening after $after creations, $laterMs ms later',
-		async ({ index, happening, after, laterMs, pauseMs }) => {
+		async ({ index, happening, after, laterMs, pauseMs, jumpS }) => {
 			const { client, emulator } = site;
 			const key = `${path}-${index}`;
 			emulator.journal.clear();
@@ -174,6 +237,7 @@ describe.each([
 				for (const { id, status } of await client.executions(ref))
 					if (status === 'running') await client.stop(id).catch(() => undefined);
 			}
+			if (happening === 'clock') await site.moveClock(jumpS);
 			if (happening === 'pause') {
 				const [pid] = site.processes();
 				process.kill(pid!, 'SIGSTOP');
@@ -196,6 +260,7 @@ describe.each([
 			}
 			await begin(key);
 			await endAll();
+			// n8n lists them by their start, which a moved clock has written.
 			const ids = (await client.executions(ref)).map(({ id }) => Number(id));
 			const execution = await client.waitForExecution(String(Math.max(...ids)));
 			expect(execution.status).toBe('success');

@@ -1,15 +1,16 @@
-// @seconds 75
 import type { Browser, Page } from 'playwright-core';
 
-import { canvasNode, field } from '../../lab/browser/editorParts';
+import { canvasNode, field, foundNode } from '../../lab/browser/editorParts';
 import { openEditor, type Editor } from '../../lab/browser/openEditor';
 import { startBrowser } from '../../lab/browser/startBrowser';
-import { node, workflow } from '../e2e/support/buildWorkflow';
+import { drawn, node, workflow } from '../e2e/support/buildWorkflow';
+import { set } from '../e2e/support/drawAgent';
 import {
 	addManualTrigger,
 	addNode,
 	chooseCredential,
 	closePanel,
+	searchNodes,
 } from '../e2e/support/editorSteps';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { BROWSER_LIMIT_MS, inPage } from '../e2e/support/inPage';
@@ -327,6 +328,133 @@ it(
 			await page.getByTestId('resource-locator-model').getByTestId('rlc-input').click();
 			await items.filter({ hasText: 'Acme Chat' }).waitFor();
 			expect(await items.allInnerTexts()).toStrictEqual(['Default Model', 'Acme Chat']);
+			expect(errors).toStrictEqual([]);
+		});
+	},
+	BROWSER_LIMIT_MS,
+);
+
+/** Search texts whose first result is the node below that has them. */
+const FIRST: readonly string[] = [
+	...['text to video', 'image to video', 'generate video', 'make a video'],
+	...['chatbot', 'streaming', 'structured output', 'function calling'],
+];
+/** Search texts by the node that is their first or second result. */
+const SEARCHES: Readonly<Record<string, readonly string[]>> = {
+	'Create Video': [
+		...['text to video', 'image to video', 'generate video', 'make a video'],
+		...['ai video', 'animate', 'clip', 'commercial'],
+	],
+	'Wait for Video': ['download video', 'video status', 'poll'],
+	'Chat Completion': ['chatbot', 'gpt', 'rag', 'extract data', 'streaming', 'structured output'],
+	'Agent with Tools': ['function calling', 'tools'],
+	'Super Assistant': ['memory', 'session'],
+	'Agent Video Chat Model': ['language model'],
+};
+/** Search texts that name nodes of n8n as well: ours is found. */
+const SHARED_SEARCHES = {
+	...{ video: 'Create Video', ai: 'Chat Completion', agent: 'Agent with Tools' },
+	...{ assistant: 'Super Assistant', 'chat model': 'Agent Video Chat Model' },
+};
+
+it(
+	'every node is found by common search texts and shown as installed',
+	async () => {
+		await inEditor('search', async ({ page, goTo, errors }) => {
+			await goTo('/workflow/new');
+			await addManualTrigger(page);
+			for (const [text, name] of Object.entries(SHARED_SEARCHES)) {
+				await searchNodes(page, text);
+				await foundNode(page, name).waitFor();
+			}
+			const places: object[] = [];
+			for (const [name, texts] of Object.entries(SEARCHES)) {
+				for (const text of texts) {
+					await searchNodes(page, text);
+					await foundNode(page, name).waitFor();
+					const found = page.getByTestId('node-creator-item-name');
+					const place = (await found.allInnerTexts()).indexOf(name);
+					if (place > (FIRST.includes(text) ? 0 : 1)) places.push({ text, name, place });
+				}
+			}
+			expect(places).toEqual([]);
+			await searchNodes(page, 'text to video');
+			await foundNode(page, 'Create Video').click();
+			const details = page.getByTestId('node-creator');
+			await details.getByText('Installed').waitFor();
+			await details.getByRole('button', { name: 'Add to workflow' }).waitFor();
+			await details.getByText('Actions').waitFor({ state: 'detached' });
+			expect(errors).toStrictEqual([]);
+		});
+	},
+	BROWSER_LIMIT_MS,
+);
+
+const parameter = (name: string, required: boolean) => ({ name, type: 'string', required });
+
+/** An agent with one tool, run by one node. */
+const AGENT_WORKFLOW = drawn(
+	'Agent',
+	[
+		START,
+		node('Agent', 'n8n-nodes-agent-video.functionCallingAgent', 1, {
+			credential: CREDENTIAL,
+			parameters: {
+				prompt: 'How is the weather in Rome?',
+				tools: {
+					tool: [
+						{
+							name: 'get_weather',
+							description: 'Tells the weather in a city',
+							define: 'fields',
+							parameters: {
+								parameter: [parameter('city', true), parameter('unit', false)],
+							},
+						},
+					],
+				},
+			},
+		}),
+		set('Weather', '{ "sky": "sunny" }'),
+	],
+	{ Start: [['Agent']], Agent: [[], [], ['Weather']], Weather: [['Agent']] },
+);
+
+/** Switches the editor to n8n's newer form, in which every entry of a list has a heading. n8n introduces it gradually. */
+const NEWER_FORM = { '048_collection_overhaul': 'variant' };
+
+it(
+	'a node that has not run offers its fields, and Agent with Tools shows each tool with its parameters and no hint about parameters for AI',
+	async () => {
+		await inEditor('agent', async ({ context, page, goTo, errors }) => {
+			const { client } = session;
+			const { id } = await client.importWorkflow(AGENT_WORKFLOW);
+			await context.addInitScript((overrides) => {
+				localStorage.setItem('N8N_EXPERIMENT_OVERRIDES', overrides);
+			}, JSON.stringify(NEWER_FORM));
+			const nodes = [
+				START,
+				node('Create', 'n8n-nodes-agent-video.createVideo', 1),
+				set('Use', '{}'),
+			];
+			const fields = drawn('Fields', nodes, { Start: [['Create']], Create: [['Use']] });
+			await goTo(`/workflow/${(await client.importWorkflow(fields)).id}`);
+			await canvasNode(page, 'Use').dblclick();
+			const input = page.getByTestId('ndv-input-panel');
+			await input.getByText('task_id').first().waitFor();
+			await input.getByText('video_url').first().waitFor();
+
+			await goTo(`/workflow/${id}`);
+			await page.getByTestId('execute-workflow-button').click();
+			await page.getByText('Workflow executed successfully').first().waitFor();
+			await canvasNode(page, 'Agent').dblclick();
+
+			const output = page.getByTestId('output-panel');
+			await output.getByText('Answer Branch (1 item)').waitFor();
+			await output.getByText('sunny').first().waitFor();
+			expect(await output.innerText()).not.toContain('No parameters are set up');
+			const tools = page.getByTestId('fixed-collection-tools');
+			await tools.getByText('get_weather(city, unit)').waitFor();
 			expect(errors).toStrictEqual([]);
 		});
 	},
