@@ -59,7 +59,8 @@ afterEach(() => {
 });
 
 const urlOf = (taskId: string) => `${server.url}/cdn/${taskId}.mp4`;
-const credential = () => ({ baseUrl: server.url, apiKey: 'k-secret' });
+const KEY = 'k-secret';
+const credential = () => ({ baseUrl: server.url, apiKey: KEY });
 const ago = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS).toISOString();
 const asked = (task_id: string, more: IDataObject = {}) => ({
 	task_id,
@@ -135,8 +136,13 @@ describe('results', () => {
 		expect(tables.calls).toBe(4);
 	});
 
-	test('of two executions that write them at the same moment are in one row', async () => {
-		insert('a');
+	test.each([
+		['of one account are in one row', [KEY, KEY], 1],
+		['of two accounts that have the same task ID are in a row of each', [KEY, 'k-other'], 2],
+	])('of two executions that write them at the same moment: those %s', async (_n, keys, rows) => {
+		const credentials = keys.map((apiKey) => ({ baseUrl: server.url, apiKey }));
+		const owners = credentials.map((each) => accountOf(readCredential(each)));
+		insert(...[...new Set(owners)].map((owner) => asked('a', { account: owner, call: owner })));
 		const gate = () => {
 			let open: () => void = () => undefined;
 			const passed = new Promise<void>((resolve) => (open = resolve));
@@ -162,11 +168,13 @@ describe('results', () => {
 			second.open();
 			await first.passed;
 		});
-		const waits = [one, other].map((each) => wait({ items: ids('a'), tables: each }));
+		const waits = [one, other].map((each, index) =>
+			wait({ items: ids('a'), tables: each, credential: credentials[index]! }),
+		);
 		await waits[1];
 		release.open();
 		await waits[0];
-		expect(tables.rows).toMatchObject([{ task_id: 'a', status: 'done' }]);
+		expect(tables.rows).toMatchObject(Array(rows).fill({ task_id: 'a', status: 'done' }));
 	});
 
 	test('of a service that sends other types are written, and keep no others from it', async () => {

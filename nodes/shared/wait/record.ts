@@ -161,12 +161,18 @@ async function replaceRows(
 				results.set(newest, [{ ...newest, ...result }]);
 			}
 		if (results.size === 0) continue;
-		const insert = rows
+		const insert = own
 			.flatMap((row) => results.get(row) ?? [row])
 			.map((row) => ({ ...row, token: added }));
-		const remove = { all: [['token', 'eq', taken] as const, ...idRange(rows)] };
+		// Another service may use the same task ID: its rows stay as they are.
+		const [ofTaken, ofAccount] = [
+			['token', 'eq', taken],
+			['account', 'eq', account],
+		] as const;
+		const remove = { all: [ofTaken, ofAccount, ...idRange(rows)] };
+		const others = removals(own.filter((row) => isBlank(row['account'])));
 		// Another run may have inserted its rows at the same moment: of each call the newest row stays.
-		const now = await onLedger({ insert }, { remove }, { find: where });
+		const now = await onLedger({ insert }, { remove }, ...others, { find: where });
 		const calls = [...byCall(now.filter((row) => isOwn(row, account))).values()];
 		await onLedger(...removals(calls.flatMap((call) => call.slice(0, -1))));
 	}
