@@ -159,7 +159,7 @@ test.each([
 	...remedied('Write references.file.url instead', [
 		['create', { references: [{ url: URL }] }, 'references.url…'],
 	]),
-	...remedied('Enter a URL', [
+	...remedied('Enter one URL', [
 		['create', { references: { file: [{ image: URL }] } }, 'References: entry 1…'],
 	]),
 	...remedied('720P, 480P or 1080P', [['create', { size: '4K' }, 'Size…']]),
