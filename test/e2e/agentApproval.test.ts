@@ -1,4 +1,4 @@
-// @seconds 15
+// @seconds 5
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import type { ToolCall } from '../../nodes/client/chat/types';
 import { startAgentSession, type AgentSession } from './support/agentSession';

@@ -1,4 +1,3 @@
-// @seconds 6
 import type { INode } from 'n8n-workflow';
 
 import { failureOf } from '../../lab/n8n/execution';

@@ -1,4 +1,3 @@
-// @seconds 10
 import { outputItems } from '../../lab/n8n/execution';
 import { chatText, streamWebhook } from '../../lab/n8n/streamChat';
 import type { ToolCall } from '../../nodes/client/chat/types';

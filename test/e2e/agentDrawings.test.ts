@@ -1,4 +1,4 @@
-// @seconds 40
+// @seconds 30
 /**
  * The loop of the agent through n8n's own nodes: those that join, split, loop, wait, lose links or fail, and how n8n ends such
  * an execution. What needs no node of n8n is in test/nodes/agentDrawings.test.ts.

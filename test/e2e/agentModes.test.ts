@@ -1,4 +1,3 @@
-// @seconds 5
 /** The loop of the agent in each way in which n8n runs a workflow. */
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import { startAgentSession, type AgentSession } from './support/agentSession';

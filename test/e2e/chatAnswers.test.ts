@@ -1,4 +1,4 @@
-// @seconds 38
+// @seconds 40
 /**
  * What the visitor of a public chat gets: each chat node, in the response modes of n8n's Chat Trigger, in the page and in the
  * raw HTTP answer. The service tells secrets in every other field, which must not arrive.
@@ -256,18 +256,24 @@ function expectNoSecret({ seen, raw }: { readonly seen: string; readonly raw: st
 	}
 }
 
-/** The nodes share what an answer is made of: how n8n sends it in each mode shows with one of them. */
+/**
+ * The nodes share what an answer is made of: how n8n sends it in each mode shows with one of them. Each mode and each kind of
+ * answer in each run.
+ */
 const EVERYWHERE: readonly (readonly [Answerer, Mode])[] = [
-	...(Object.keys(MODES) as Mode[]).map((mode) => ['Chat Completion', mode] as const),
+	['Chat Completion', 'Streaming'],
+	['Chat Completion', 'Using Response Nodes'],
+	['Chat Completion', 'Using Respond to Webhook'],
+	['Agent with Tools', 'When Last Node Finishes'],
+	['AI Agent', 'When Last Node Finishes'],
 	...thorough<readonly (readonly [Answerer, Mode])[]>(
 		[],
 		[
+			['Chat Completion', 'When Last Node Finishes'],
 			['Super Assistant', 'Streaming'],
 			['Agent with Tools', 'Streaming'],
 		],
 	),
-	['Agent with Tools', 'When Last Node Finishes'],
-	['AI Agent', 'When Last Node Finishes'],
 ];
 
 it.concurrent.each(EVERYWHERE)(

@@ -1,4 +1,4 @@
-// @seconds 35
+// @seconds 10
 import type { IDataObject } from 'n8n-workflow';
 
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';

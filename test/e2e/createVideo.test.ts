@@ -1,4 +1,4 @@
-// @seconds 20
+// @seconds 15
 import axios from 'axios';
 
 import { failureOf, outputItems } from '../../lab/n8n/execution';

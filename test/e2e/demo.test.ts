@@ -1,4 +1,4 @@
-// @seconds 15
+// @seconds 10
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 

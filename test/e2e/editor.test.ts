@@ -1,4 +1,4 @@
-// @seconds 60
+// @seconds 45
 import type { Browser } from 'playwright-core';
 
 import { canvasNode, field, foundNode } from '../../lab/browser/editorParts';

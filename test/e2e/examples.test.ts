@@ -1,4 +1,4 @@
-// @seconds 150
+// @seconds 135
 import { join } from 'node:path';
 
 import type { Browser } from 'playwright-core';

@@ -1,4 +1,4 @@
-// @seconds 150
+// @seconds 115
 /** What goes on when n8n is killed: work of all kinds is under way in one n8n, which is killed and started again. */
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -1,4 +1,4 @@
-// @seconds 40
+// @seconds 65
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import type { WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';

@@ -1,4 +1,3 @@
-// @seconds 15
 import { failureOf } from '../../lab/n8n/execution';
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { MEMORY_TABLE } from '../../nodes/shared/chat/memory';

@@ -1,4 +1,3 @@
-// @seconds 10
 import type { INode } from 'n8n-workflow';
 
 import { failureOf, outputItems } from '../../lab/n8n/execution';

@@ -1,4 +1,4 @@
-// @seconds 20
+// @seconds 30
 import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 

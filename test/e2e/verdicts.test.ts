@@ -1,4 +1,3 @@
-// @seconds 10
 /**
  * The verdict on each form of a reply, streamed or not, where a person meets it: in a chat node, and with the chat model in
  * n8n's AI Agent and Basic LLM Chain.

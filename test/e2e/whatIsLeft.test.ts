@@ -1,4 +1,4 @@
-// @seconds 60
+// @seconds 65
 import type { INode } from 'n8n-workflow';
 
 import type { Fault } from '../../emulator/faults/fault';

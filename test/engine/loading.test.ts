@@ -1,3 +1,4 @@
+// @seconds 10
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 

@@ -488,7 +488,9 @@ describe('anywhere behind a Chat Trigger', () => {
 		for (const visitor of ['chat-1', 'chat-2']) await inChat(completion, 'Hi', visitor, theirs);
 		expect(sent().map(({ length }) => length)).toStrictEqual([1, 1]);
 		const { run } = await inChat(completion, 'Hi', null, theirs);
-		expect(run.data.resultData.error?.message).toContain('but no chat has sent a usable sessionId');
+		expect(run.data.resultData.error?.message).toContain(
+			'but no chat has sent a usable sessionId',
+		);
 	});
 });
 

@@ -1,12 +1,11 @@
-// @seconds 10
 import type { Browser } from 'playwright-core';
 
 import { canvasNode } from '../../lab/browser/editorParts';
 import { openEditor } from '../../lab/browser/openEditor';
 import { startBrowser } from '../../lab/browser/startBrowser';
-import { drawn, node } from './support/buildWorkflow';
-import { BROWSER_LIMIT_MS, inPage } from './support/inPage';
-import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from './support/session';
+import { drawn, node } from '../e2e/support/buildWorkflow';
+import { BROWSER_LIMIT_MS, inPage } from '../e2e/support/inPage';
+import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from '../e2e/support/session';
 
 let session: Session;
 let browser: Browser;
