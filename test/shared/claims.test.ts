@@ -32,7 +32,7 @@ describe('the state of a row', () => {
 		[{ status: 'claimed', task_id: 't' }, 'open'],
 		[{ status: 'sent', task_id: '  ' }, 'sent'],
 		[{ status: 'any word', task_id: 't' }, 'open'],
-		// Only this word does, which is that of the service.
+		// A word for a failure does, as `taskState` has them.
 		[{ status: 'failed' }, 'failed'],
 	])('%j is %s', (row, state) => {
 		expect(stateOf(row)).toBe(state);
