@@ -51,8 +51,8 @@ module.exports = {
 			displayName: 'release',
 			testMatch: [
 				'<rootDir>/test/release/**/*.test.ts',
-				// With twenty kills, every answer and every example.
-				'<rootDir>/test/e2e/{kills,chatAnswers,examples}.test.ts',
+				// With twenty kills, every answer, example and drawing.
+				'<rootDir>/test/e2e/{kills,chatAnswers,examples,ledgerCalls,whatIsLeft}.test.ts',
 			],
 			globalSetup: '<rootDir>/test/e2e/support/globalSetup.ts',
 			globalTeardown: '<rootDir>/test/e2e/support/globalTeardown.ts',

@@ -2,6 +2,7 @@
 import { binaryOf, failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import type { ListedExecution, N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
+import { thorough } from '../support/thorough';
 import { workflow } from './support/buildWorkflow';
 import {
 	callingWorkflow,
@@ -16,6 +17,8 @@ import {
 } from './support/ledger';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
 
+/** A Retry in a sub-workflow is shown by the others, and the matching of equal prompts by the engine in process. */
+const itThoroughly = thorough(it.skip, it);
 const IN_BACKGROUND = { mode: 'once', options: { waitForSubWorkflow: false } };
 
 let session: Session;
@@ -130,7 +133,7 @@ describe('a loop over sub-workflows', () => {
 		RUN_LIMIT_MS,
 	);
 
-	it(
+	itThoroughly(
 		'equal prompts have videos of their own after two Retries',
 		async () => {
 			const failed = await beginLoop(`${key} shot`);
@@ -148,7 +151,7 @@ describe('a loop over sub-workflows', () => {
 	);
 });
 
-it(
+itThoroughly(
 	'Retry On Fail repeats no creation in a sub-workflow whose caller has ended',
 	async () => {
 		refuse();

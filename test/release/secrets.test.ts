@@ -1,4 +1,3 @@
-// @seconds 30
 import { rm } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -11,8 +10,8 @@ import { chatUrl, streamChat } from '../../lab/n8n/streamChat';
 import { newUserFolder } from '../../lab/n8n/userFolder';
 import { Running } from '../../lab/services/Running';
 import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
-import { drawn, node, withSubNodes, workflow } from './support/buildWorkflow';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+import { drawn, node, withSubNodes, workflow } from '../e2e/support/buildWorkflow';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from '../e2e/support/session';
 
 const PACKAGE = 'n8n-nodes-agent-video';
 const LANGCHAIN = '@n8n/n8n-nodes-langchain';

@@ -1,4 +1,3 @@
-// @seconds 45
 import type { Browser } from 'playwright-core';
 
 import { canvasNode, field, foundNode } from '../../lab/browser/editorParts';
@@ -10,9 +9,9 @@ import {
 	chooseCredential,
 	closePanel,
 	searchNodes,
-} from './support/editorSteps';
-import { BROWSER_LIMIT_MS, inPage } from './support/inPage';
-import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from './support/session';
+} from '../e2e/support/editorSteps';
+import { BROWSER_LIMIT_MS, inPage } from '../e2e/support/inPage';
+import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from '../e2e/support/session';
 import { FAILURE } from '../support/failureTexts';
 
 let session: Session;
