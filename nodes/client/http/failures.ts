@@ -74,7 +74,7 @@ export const STATUSES: Readonly<Record<Endpoint, Readonly<Record<number, SavedEr
 /** Failures by a pattern: the first match counts. */
 type Rows = readonly (readonly [RegExp, SavedError])[];
 
-const REDIRECT = row('The service redirects the request to another address', 'checkAddress');
+const REDIRECT = row('The service redirects the request to another address', 'useFinalAddress');
 const NO_ACCESS = row('The API key has no access', 'useAnotherKey');
 const NOT_FOUND = row('Not found: the address, or what the request names', 'checkAddressOrCode');
 const REJECTED = 'The service rejected the request';
@@ -105,7 +105,7 @@ const CANCELED = row('The execution was canceled', 'tasksContinue', { kind: 'can
 /** Errors without an HTTP response, by the error code of Node or axios, or the system call `connect`. */
 export const TRANSPORT_ERRORS: Rows = [
 	[/^(ECONNREFUSED|connect)$/, row(REFUSED, 'checkHostAndPort', NOT_SENT)],
-	[/^(ENOTFOUND|EAI_\w+)$/, row(NO_NAME, 'checkHostAndPort', NOT_SENT)],
+	[/^(ENOTFOUND|EAI_\w+)$/, row(NO_NAME, 'checkDns', NOT_SENT)],
 	[/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/, row(SILENT, 'raiseTimeout', LOST)],
 	// In the handshake. Node reports what breaks after it, when the request may have arrived, as ERR_SSL_…
 	[

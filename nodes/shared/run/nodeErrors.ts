@@ -209,15 +209,16 @@ const AGAIN = 'Retry; if it happens again';
 
 /** What a person in n8n can do about a failure of the service. */
 const SENTENCES: Readonly<Record<AdviceCode, string>> = {
-	checkAddress: `Check ${BASE_URL}: enter the final address, often with https://`,
+	checkAddress: `Check ${BASE_URL}`,
 	askFirewall:
 		'Ask its operator to let requests of n8n pass, or check whether the network of n8n needs a proxy',
 	checkAddressOrCode: `Check ${BASE_URL}, and the code of the model or application`,
-	checkHostAndPort:
-		'Check host and port of the Base URL, that the service is running, and that DNS works on the machine that runs n8n',
+	checkHostAndPort: 'Check host and port of the Base URL, and that the service is running',
+	checkDns: 'Check the Base URL, and that DNS works on the machine that runs n8n',
 	checkCertificate:
 		'Check the certificate of the host in the Base URL, and that https:// is right',
 	checkConnection: `${AGAIN}, check scheme and port of the Base URL, and look for a proxy or firewall in between`,
+	useFinalAddress: `Check ${BASE_URL}: enter the final address, often with https:// instead of http://`,
 	checkKey:
 		'Check the API Key in the Agent Video API credential, and that the Base URL is of the same service',
 	useAnotherKey:
