@@ -203,6 +203,14 @@ function readIdempotencyKey(
 ): string {
 	const saved = savedValue(context, itemIndex, 'idempotencyKey');
 	if (saved === undefined) return '';
+	// Typed as fixed text it would be one key for all items, and create one video for all of them.
+	if (typeof saved === 'string' && !saved.startsWith('=') && saved.includes('{{')) {
+		throw new InputError(
+			'Idempotency Key',
+			`is the text ${saved}, the same for every item`,
+			'Switch the field from Fixed to Expression',
+		);
+	}
 	checkNotRounded(context, itemIndex, 'options.idempotencyKey', 'Idempotency Key');
 	// PostgreSQL takes no NUL character; half a surrogate pair comes back as U+FFFD. File names of macOS have é as two characters.
 	const key = Buffer.from(entered.replaceAll('\0', '')).toString();
