@@ -138,9 +138,9 @@ async function takeRows(
 		takenAt(one) < takenAt(other) ? -1 : Number(takenAt(one) > takenAt(other)),
 	);
 	if (free.length === 0) {
-		const where = ledgerTasks === 'project' ? '' : ' of the workflow';
+		const where = ledgerTasks === 'project' ? '' : ' in the workflow';
 		const parts = [
-			`No open tasks${where}${minutes > 0 ? ` that are ${minutes} minutes old or more (see Minimum Age)` : ''}`,
+			`No open tasks of this API key${where}${minutes > 0 ? ` that are ${minutes} minutes old or more (see Minimum Age)` : ''}`,
 			own.length > 0 && `${own.length} belong to a run of the last ${TAKEN_MIN} minutes`,
 		];
 		hint(parts.filter(Boolean).join('; '), 'info');

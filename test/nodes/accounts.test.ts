@@ -170,7 +170,7 @@ test.each([
 			expect.stringMatching(
 				/^Open tasks of another API key or Base URL: task-A kite\. .*clear account in their rows/,
 			),
-			'No open tasks of the workflow',
+			'No open tasks of this API key in the workflow',
 		]);
 		service.tables.edit(() => true, { account: '' });
 		const some = await collect(key, baseUrl);

@@ -13,7 +13,7 @@ import { CONNECTED, fieldsOf, ids, idsOf, taskOf, WAIT, waitIn } from '../suppor
 
 const MINUTE_MS = 60_000;
 const NOTHING_OPEN =
-	'No open tasks of the workflow that are 15 minutes old or more (see Minimum Age)';
+	'No open tasks of this API key in the workflow that are 15 minutes old or more (see Minimum Age)';
 const NO_ROW = 'The results of these tasks have no row in the data table agent_video_tasks:';
 const DATE = expect.stringMatching(/^\d{4}-.*Z$/) as string;
 const MODERATED = { status: 'failed', error_message: 'moderation' };
@@ -175,6 +175,14 @@ describe('results', () => {
 		release.open();
 		await waits[0];
 		expect(tables.rows).toMatchObject(Array(rows).fill({ task_id: 'a', status: 'done' }));
+	});
+
+	test('of a row that a person has added with a task ID alone are in one row, also the second time', async () => {
+		tables.insert(TASK_TABLE, { task_id: 'a' });
+		for (let times = 0; times < 2; times++) {
+			await wait({ items: ids('a') });
+			expect(tables.rows).toMatchObject([{ task_id: 'a', status: 'done' }]);
+		}
 	});
 
 	test('of a service that sends other types are written, and keep no others from it', async () => {

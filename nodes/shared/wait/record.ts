@@ -124,7 +124,8 @@ function toReplace({ outcome }: TaskPoll, own: readonly Row[]): readonly (readon
  * Replaces the rows of tasks by rows with their results, in two writes for 200 of them: before each update n8n adds up the sizes of all
  * data tables, which takes longer than the update itself.
  *
- * All rows of the tasks get one random token, the new rows are inserted, and then those go that still have the token. Of runs that do
+ * All rows of the tasks get one random token, the new rows are inserted, and then those of this account go that still have the token:
+ * another service may use the same task ID. Of runs that do
  * so at the same moment the last one to read finds the rows of the others, too. A kill in between leaves two rows of a call, the newer one
  * with its result: the next run replaces both.
  *
@@ -164,15 +165,12 @@ async function replaceRows(
 		const insert = own
 			.flatMap((row) => results.get(row) ?? [row])
 			.map((row) => ({ ...row, token: added }));
-		// Another service may use the same task ID: its rows stay as they are.
-		const [ofTaken, ofAccount] = [
-			['token', 'eq', taken],
-			['account', 'eq', account],
-		] as const;
-		const remove = { all: [ofTaken, ofAccount, ...idRange(rows)] };
-		const others = removals(own.filter((row) => isBlank(row['account'])));
+		const isTaken = [['token', 'eq', taken] as const, ...idRange(rows)];
+		const owned = { remove: { all: [...isTaken, ['account', 'eq', account] as const] } };
+		const cleared = { remove: { all: [...isTaken, ['account', 'isEmpty'] as const] } };
+		const removed = own.some((row) => isBlank(row['account'])) ? [owned, cleared] : [owned];
 		// Another run may have inserted its rows at the same moment: of each call the newest row stays.
-		const now = await onLedger({ insert }, { remove }, ...others, { find: where });
+		const now = await onLedger({ insert }, ...removed, { find: where });
 		const calls = [...byCall(now.filter((row) => isOwn(row, account))).values()];
 		await onLedger(...removals(calls.flatMap((call) => call.slice(0, -1))));
 	}
