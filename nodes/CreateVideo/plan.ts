@@ -120,9 +120,14 @@ function readInput(
 }
 
 /** @param field Name of the entry in errors. */
-function readEntry(run: Run, item: number, entry: FileEntry, field: string) {
+function readEntry(
+	run: Run,
+	item: number,
+	{ kind: entered = 'image', ...entry }: FileEntry,
+	field: string,
+) {
 	const kinds = REFERENCES.map(({ kind }) => kind);
-	const kind = readChoice(entry.kind ?? 'image', `${field}, Kind`, kinds);
+	const kind = readChoice(entered, `${field}, Kind`, kinds);
 	const sources = fileSources(run, item, entry, field);
 	return sources.map((source) => ({ field, kind, source }));
 }

@@ -71,7 +71,7 @@ describe('a key', () => {
 	});
 
 	test.each([
-		['open', 'pending', null, 'not finished', 'Tasks still generating'],
+		['open', 'pending', null, 'not finished', 'Tasks not finished'],
 		['done', 'completed', '2020-01-01T00:01:00.000Z', 'completed', 'Tasks completed'],
 	])(
 		'gives a task that is %s, and texts say so',

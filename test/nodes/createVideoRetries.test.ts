@@ -48,7 +48,7 @@ describe.each([1, 5])('a batch with Concurrency %d', (concurrency) => {
 				message: `1 of 14 videos failed: item 6 (${reason}). 13 have gone on: task-p0, task-p1, task-p2 and 10 more. Retry creates only what is missing, and pays only for that`,
 			});
 			expect(first.error!.description).toContain('The service said: "no"');
-			expect(first.error!.description).toMatch(/Tasks still generating: task-p/);
+			expect(first.error!.description).toMatch(/Tasks not finished: task-p/);
 			expect(sent().sort()).toStrictEqual(PROMPTS.toSorted());
 			const second = await first.resume(RETRY.execution);
 			expect(second.status).toBe('error');
@@ -160,7 +160,7 @@ describe('Retry On Fail', () => {
 			context: { data: { kind: 'http', status: 503, outcome_unknown: true } },
 		});
 		expect(error!.description).toMatch(/First check whether the service has the task/);
-		expect(error!.description).toMatch(/Tasks still generating: task-p1, task-p2/);
+		expect(error!.description).toMatch(/Tasks not finished: task-p1, task-p2/);
 	});
 
 	test('does not repeat it in a retry, either', async () => {

@@ -503,7 +503,7 @@ test.each<[string, IDataObject, RegExp, node?: string, item?: IDataObject]>([
 	[
 		'a chat that sends no ID',
 		{ memory: 'chat' },
-		/^Memory is This Chat, but no chat has sent a usable sessionId Start the workflow with a Chat Trigger, or set Memory to By Key$/,
+		/^Memory is This Chat, but no chat has sent a usable sessionId Start the workflow with a Chat Trigger that gets a sessionId, or set Memory to By Key$/,
 		'chatCompletion',
 		{ sessionId: null },
 	],

@@ -58,7 +58,7 @@ test.each([
 		const shown = JSON.stringify([items, error?.message, error]);
 		expect(shown).toContain(FAILURE.redirect);
 		expect(shown).toContain('Check the Base URL');
-		expect(shown).toContain('enter the final address, often with https://');
+		expect(shown).toContain('https:// instead of http://');
 		expect(shown).toContain(`Location: ${location}`);
 	},
 );

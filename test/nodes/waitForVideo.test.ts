@@ -324,7 +324,7 @@ describe('a lost video: message, advice and list say the same', () => {
 
 describe('the key is rejected while one video is generating', () => {
 	const TASKS = { a: [COMPLETE], b: [PROCESSING, BAD_KEY], c: [MODERATED] };
-	const NAMED = `Tasks completed: a (${VIDEO}). Tasks still generating: b. Tasks failed: c: moderation`;
+	const NAMED = `Tasks completed: a (${VIDEO}). Tasks not finished: b. Tasks failed: c: moderation`;
 
 	test('the error that fails the node names each task by its outcome, with the videos; the ledger has what is known', async () => {
 		const tables = dataTables();

@@ -449,7 +449,7 @@ describe('Ask Once', () => {
 		reports = { x: { status_code: 404 }, y: { status_code: 404 } };
 		const { error } = await wait(CONNECTED, { items: ids('x', 'y'), parameters });
 		expect(error!.message).toBe(`${FAILURE.notFound}. Retry polls again, free of charge`);
-		expect(error!.description).toContain('Tasks still generating: x, y');
+		expect(error!.description).toContain('Tasks not finished: x, y');
 	});
 
 	test('writes finished tasks only into the task ledger', async () => {

@@ -69,7 +69,7 @@ test.each([
 		[
 			'create',
 			{ options: { idempotencyKey: '{{ $json.topic }}' } },
-			'Idempotency Key has the text {{ $json.topic }}, which n8n does not evaluate',
+			'Idempotency Key is the text {{ $json.topic }}, the same for every item',
 		],
 	]),
 	// A switch that is neither on nor off would be off, and with it what it protects.
@@ -159,7 +159,7 @@ test.each([
 	...remedied('Write references.file.url instead', [
 		['create', { references: [{ url: URL }] }, 'references.url…'],
 	]),
-	...remedied('Enter one URL', [
+	...remedied('Enter a URL', [
 		['create', { references: { file: [{ image: URL }] } }, 'References: entry 1…'],
 	]),
 	...remedied('720P, 480P or 1080P', [['create', { size: '4K' }, 'Size…']]),

@@ -73,7 +73,7 @@ export function checkPublicUrl(text: string, { field, allowPrivate }: PublicUrlO
 	// Behind a backslash some read another host than others.
 	const isValid = URL.canParse(url) && /^https?:\/\/[^/?#\\]+(?:[/?#]|$)/i.test(url);
 	rejectMistakes(field, [
-		[url === '', 'has no URL', LIST_HINT],
+		[url === '', 'has no URL', 'Enter a URL, or leave the entry out'],
 		[/^data:/i.test(url), 'is a data: URL', FILE_HINT],
 		[/[\s,;|]https?:\/\//i.test(url), 'has more than one URL', LIST_HINT],
 		[!isValid, 'is not a valid URL', 'Start it with https:// or http://'],

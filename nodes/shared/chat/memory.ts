@@ -71,7 +71,7 @@ export function memoryKeyOf(
 	throw new InputError(
 		'Memory',
 		'is This Chat, but no chat has sent a usable sessionId',
-		'Start the workflow with a Chat Trigger, or set Memory to By Key',
+		'Start the workflow with a Chat Trigger that gets a sessionId, or set Memory to By Key',
 	);
 }
 

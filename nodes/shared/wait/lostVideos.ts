@@ -20,7 +20,7 @@ import { named, type Delivered } from './record';
 /** Lists of videos in an error, by the `reason` of lost ones. */
 const LISTS = {
 	completed: 'Tasks completed',
-	generating: 'Tasks still generating',
+	generating: 'Tasks not finished',
 	download: 'Tasks completed, without their file',
 	timeout: 'Tasks not finished in time',
 	refused: 'Tasks that the service rejects',
