@@ -129,6 +129,7 @@ const killedAt = (kills: readonly Kill[], onError: OnError): Survivor => ({
 			await sleep(laterMs);
 			yield;
 			execution = await crashed(client, ref);
+			if (!begun) expect(['crashed', 'canceled']).toContain(execution.status);
 			// A retry may need no request that it could be killed at.
 			if (!['crashed', 'canceled'].includes(execution.status)) break;
 		}
@@ -136,6 +137,9 @@ const killedAt = (kills: readonly Kill[], onError: OnError): Survivor => ({
 			execution = await retry(client, execution!);
 		await expectBooksInOrder(place);
 		await expectEnd(client, key, execution!, onError);
+		// Two were under way at each kill.
+		const open = unanswered(await ledgerRows(client, key));
+		expect(open.length).toBeLessThanOrEqual(2 * kills.length);
 	},
 });
 
@@ -193,7 +197,7 @@ const LEDGER_SURVIVORS: Readonly<Record<string, Survivor>> = {
 			const execution = await client.waitForExecution(first!.id);
 			expect(execution.status).toBe('crashed');
 			// Nobody knows whether the last two exist.
-			expect((await retry(client, execution)).status).toBe('error');
+			expect(failureOf(await retry(client, execution))).toMatch(/may exist/);
 			for (const { prompt } of unanswered(await ledgerRows(client, key)))
 				await client.deleteDataTableRows('agent_video_tasks', 'prompt', prompt);
 			const retried = await retry(client, execution);
@@ -416,7 +420,7 @@ const CHAT_SURVIVORS: Readonly<Record<string, Survivor>> = {
 				await ask('My name is Ada.', 'visitor-1');
 				yield;
 				expect(await ask('What is my name?', 'visitor-1')).toContain('Ada');
-				expect(await ask('What is my name?', 'visitor-2')).not.toContain('Ada');
+				expect(await ask('What is my name?', 'visitor-2')).toMatch(/have not told/);
 				expect(await say('four')).toHaveLength(6);
 				const mine = `chat ${id} visitor-1`;
 				await client.deleteDataTableRows('agent_video_memory', 'session_key', mine);
@@ -493,7 +497,8 @@ const SUSPENDED: Survivor = {
 		await emulator.clock.advance(60_000);
 		const execution = await client.waitForExecution(id);
 		expect(execution.status).toBe('success');
-		expect(emulator.journal.of(POLLS)).toHaveLength(40);
+		// Each step polls each task once; beside slow work there is one more step before the kill.
+		expect(emulator.journal.of(POLLS).length % 20).toBe(0);
 		const created = outputItems(execution, 'Create Video').map(({ json }) => json['task_id']);
 		expect(new Set(created)).toStrictEqual(new Set(emulator.tasks.all.map((task) => task.id)));
 		const delivered = outputItems(execution, 'Wait for Video', COMPLETED);
@@ -520,11 +525,23 @@ const SURVIVORS: Readonly<Record<string, Survivor>> = {
 	'a suspended execution delivers every video': SUSPENDED,
 };
 
-let ends: Ends;
+let ends: Ends = {};
 
-beforeAll(async () => {
-	ends = await surviveKills(SURVIVORS);
-}, 2 * SET_UP_LIMIT_MS);
+beforeAll(
+	async () => {
+		const others = Object.keys(SURVIVORS).filter((name) => !(name in DRAWN));
+		// Alone each is killed at its very moment.
+		const groups = thorough(
+			[Object.keys(SURVIVORS)],
+			[others, ...Object.keys(DRAWN).map((name) => [name])],
+		);
+		for (const group of groups) {
+			const survivors = group.map((name) => [name, SURVIVORS[name]!] as const);
+			ends = { ...ends, ...(await surviveKills(Object.fromEntries(survivors))) };
+		}
+	},
+	thorough(2, 8) * SET_UP_LIMIT_MS,
+);
 
 it.each(Object.keys(SURVIVORS))('%s', (name) => {
 	const end = ends[name]!;

@@ -152,7 +152,7 @@ const ASK_MS = 100;
 /** Waits until something is true that the emulator or n8n tells. */
 export async function until(
 	isTrue: () => boolean | Promise<boolean>,
-	limitMs = 60_000,
+	limitMs = 100_000,
 ): Promise<void> {
 	for (const deadline = Date.now() + limitMs; Date.now() < deadline;) {
 		const answer = isTrue();

@@ -6,6 +6,7 @@ import {
 import type { N8nClient, WorkflowRef } from '../../../lab/n8n/N8nClient';
 import { startRestartableN8n, type RestartableN8n } from '../../../lab/n8n/restartableN8n';
 import type { Workflow } from '../../../lab/n8n/workflow';
+import { inParallel } from '../../../lab/services/inParallel';
 import { Running } from '../../../lab/services/Running';
 
 /** What a survivor works with. The emulator is its own, and so is the credential `Emulator`. */
@@ -27,9 +28,12 @@ export interface Survivor {
 	readonly work: (place: Place) => AsyncGenerator<undefined, void>;
 	/** Options of its emulator. By default a video is finished at its first poll. */
 	readonly service?: EmulatorOptions;
-	/** Whether the kill must hit it at the moment of its `yield`: it begins when the others wait for the kill. */
+	/** Whether the kill must hit it at the moment of its `yield`, as it does the last of these: they begin when the others wait for the kill. */
 	readonly isTimed?: boolean;
 }
+
+/** Survivors that work in n8n at the same time, besides those that wait for the kill: more of them wait for each other. */
+const AT_ONCE = 4;
 
 /** The end of each survivor's work. */
 export type Ends = Readonly<Record<string, PromiseSettledResult<void>>>;
@@ -63,8 +67,9 @@ export async function surviveKills(survivors: Readonly<Record<string, Survivor>>
 				for (const { place } of left) place.emulator.faults.clear();
 				await n8n.start();
 			}
-			await Promise.all(left.filter(({ survivor }) => !survivor.isTimed).map(step));
-			await Promise.all(left.filter(({ survivor }) => survivor.isTimed).map(step));
+			const others = left.filter(({ survivor }) => !survivor.isTimed);
+			await inParallel(others, AT_ONCE, step);
+			for (const timed of left.filter(({ survivor }) => survivor.isTimed)) await step(timed);
 		}
 		return ends;
 	} finally {
