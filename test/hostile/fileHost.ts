@@ -228,6 +228,15 @@ export const FILE_ATTACKS: readonly FileAttack[] = [
 		maxMegabytes: 40,
 	},
 	{
+		title: 'endless error page',
+		act: ({ response }) => {
+			response.writeHead(410, { 'content-type': 'text/html' });
+			pour(response, '<p>no</p>'.repeat(1_000));
+		},
+		ends: 'badly',
+		maxMegabytes: 20,
+	},
+	{
 		title: 'a file of ten terabytes',
 		act: ({ response }) => {
 			pourAfterFile(response, { 'content-length': 1e13 });
