@@ -15,7 +15,8 @@ import { seededRandom } from '../support/seededRandom';
 import { thorough } from '../support/thorough';
 
 const MANY = 200_000;
-const fill = (text: string, length = MANY) => text.repeat(Math.ceil(length / text.length));
+const LONG = thorough(MANY, 1_000_000);
+const fill = (text: string, length = LONG) => text.repeat(Math.ceil(length / text.length));
 
 /** A service that answers with these pieces. */
 const answers =
@@ -88,9 +89,10 @@ describe('a stream', () => {
 			choices: [{ index: 0, delta: { content: 'word ' } }],
 			usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 		});
-		for (let at = 0; at < 50_000; at++)
+		const chunks = thorough(50_000, 100_000);
+		for (let at = 0; at < chunks; at++)
 			applyChunk(accumulator, JSON.parse(text) as never, text.length);
-		expect(toCompletion(accumulator).choices[0]!.message.content).toHaveLength(250_000);
+		expect(toCompletion(accumulator).choices[0]!.message.content).toHaveLength(5 * chunks);
 	});
 
 	test('of a body without an end is rejected', async () => {

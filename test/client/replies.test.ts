@@ -15,6 +15,7 @@ import type { ChatCompletion } from '../../nodes/client/chat/types';
 import { formOf } from '../../nodes/client/chat/verdict';
 import { asJson, type JsonObject } from '../../nodes/client/json';
 import { RECORDED, type Recorded } from '../support/recordedReplies';
+import { thorough } from '../support/thorough';
 
 /** As many values as the bounds of a body allow. */
 const MANY = 200_000;
@@ -206,7 +207,9 @@ describe('media in a reply', () => {
 	});
 
 	test('the first 1,000 different links of a reply count', () => {
-		const urls = Array.from({ length: MANY / 4 }, (_, index) => at(`${index}.png`));
+		const urls = Array.from({ length: thorough(MANY / 4, MANY) }, (_, index) =>
+			at(`${index}.png`),
+		);
 		const found = findMedia(reply([urls[0], ...urls].join(' ')));
 		expect(found.map(({ url }) => url)).toStrictEqual(urls.slice(0, 1_000));
 	});
@@ -214,12 +217,13 @@ describe('media in a reply', () => {
 
 describe('tool calls of a model', () => {
 	test('come in any number, each different', () => {
-		const tool_calls = Array.from({ length: MANY / 5 }, (_, index) =>
+		const count = thorough(MANY / 5, MANY);
+		const tool_calls = Array.from({ length: count }, (_, index) =>
 			toolCall(`c${index}`, `f${index}`, '{}'),
 		);
 		const limits = { maxRounds: 9, maxCalls: MANY };
 		const asked = reply(null, {}, { tool_calls });
-		expect(applyReply(startConversation([]), asked, [], limits).calls).toHaveLength(MANY / 5);
+		expect(applyReply(startConversation([]), asked, [], limits).calls).toHaveLength(count);
 	});
 
 	test('have a name that is cut above the length of any declared one, and no ID that is too long', () => {

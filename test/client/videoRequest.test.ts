@@ -17,6 +17,7 @@ import {
 	SPEC_ROWS,
 	SPEC_VIDEO_MODELS,
 } from '../support/specVideoModels';
+import { thorough } from '../support/thorough';
 
 type Counts = Partial<Record<ReferenceKind, number>>;
 const urls = (kind: string, count: number) =>
@@ -401,6 +402,6 @@ test('for any input, the service accepts the request and changes nothing in it',
 			if (request.mode !== undefined)
 				expect(video.size).toBe(request.mode === 'pro' ? '1080P' : '720P');
 		}),
-		{ numRuns: 500 },
+		{ numRuns: thorough(500, 1_000) },
 	);
 });

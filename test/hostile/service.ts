@@ -52,7 +52,8 @@ const hasTools = ({ node }: Operation) => node === 'functionCallingAgent';
 const CALLS = thorough(2_000, 10_000);
 const CHOICES = thorough(40_000, 100_000);
 /** Almost the limit of a body, or of an event. */
-const huge = ({ answer }: Exchange) => 'x'.repeat((answer.isStream ? 7 : 15) * MEGABYTE);
+const huge = ({ answer }: Exchange) =>
+	'x'.repeat((answer.isStream ? 7 : thorough(15, 30)) * MEGABYTE);
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 /** Characters of a text that a parser, a pattern or a page may be slow with. */
