@@ -321,6 +321,7 @@ describe('Chat Completion', () => {
 	test.each<[string, IDataObject, IDataObject, IDataObject]>([
 		['its text', { streaming: 'auto' }, { ...MORE, content: 'Yes' }, says(`Yes${MARK}`)],
 		['its text, in one piece', {}, { ...MORE, content: 'Yes' }, says(`Yes${MARK}`)],
+		['no thought', {}, { content: '<think>Hm</think>\nYes' }, says(`Yes${MARK}`)],
 		[
 			'nothing but the mark and its file',
 			{},

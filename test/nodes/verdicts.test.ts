@@ -144,12 +144,15 @@ const ROWS: readonly Row[] = [
 		'answer',
 		{ content: '<think>Hm</think>All' },
 		'stop',
-		Object.fromEntries(
-			(['reply', 'assistant', 'agent'] as const).map((node) => [
-				node,
-				{ output: '<think>Hm</think>All' },
-			]),
-		),
+		{
+			...Object.fromEntries(
+				(['reply', 'assistant', 'agent'] as const).map((node) => [
+					node,
+					{ output: '<think>Hm</think>All' },
+				]),
+			),
+			model: { output: 'All' },
+		},
 	],
 	['answer', { content: 'All', refusal: '' }, 'stop', { output: 'All' }],
 	['answer', { content: 'All' }, null, { output: 'All' }],

@@ -8,6 +8,7 @@ import {
 	toReplay,
 	type RepliedCall,
 } from './toolCalls';
+import { withoutThought } from './replyMessage';
 import { usageOf } from './result';
 import type { ChatCompletion, ChatMessage, ToolDeclaration, Usage } from './types';
 
@@ -114,7 +115,11 @@ export function applyReply(
 		// Not every server takes its thoughts and other fields, or a file itself.
 		const { content, images } = message;
 		const files = LINKS.test(String(images)) && { images };
-		const answer: ChatMessage = { role: 'assistant', content, ...files };
+		const answer: ChatMessage = {
+			role: 'assistant',
+			content: content && withoutThought(content),
+			...files,
+		};
 		const messages = [...next.messages, answer];
 		return { ...next, messages, phase: { kind: 'answered' } };
 	}

@@ -18,6 +18,8 @@ import type { ChatCompletion, Taker, Usage } from './types';
 
 /** Maximum characters of a text around the reply. */
 const MAX_FIELD = 1_000;
+/** What a reply says that is only files which the service sends themselves, as data: URLs. */
+export const FILE_ONLY = 'The reply is a file without a link';
 /** The fields of `usage` (spec 2.4). */
 const COUNTS = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
 
@@ -56,7 +58,8 @@ export function toChatResult(
 	const isWork = media.length === 0 && ran.length > 0;
 	const names = ran.map(({ call }) => oneLine(call.function.name)).join(', ');
 	// A chat may show the whole item if the text is empty.
-	const instead = isWork ? `Done without an answer: ${names}` : links.join('\n');
+	const files = media.length > links.length ? FILE_ONLY : '';
+	const instead = isWork ? `Done without an answer: ${names}` : links.join('\n') || files;
 	const shown = withoutUndefined({
 		output: isSilent ? instead : visible,
 		json,

@@ -3,7 +3,7 @@ import type { ISupplyDataFunctions, SupplyData } from 'n8n-workflow';
 import { imagesAsLinks, type IsKnown } from '../../client/imagesAsLinks';
 import { userMessage, withMore } from '../../client/chat/messages';
 import { withoutThought } from '../../client/chat/replyMessage';
-import { structuredMedia, usageOf } from '../../client/chat/result';
+import { FILE_ONLY, structuredMedia, usageOf } from '../../client/chat/result';
 import { isDataUrl } from '../../client/fileTypes';
 import { splitCalls, toolCall, uniqueId } from '../../client/chat/toolCalls';
 
@@ -240,7 +240,8 @@ export function toSdkResult(
 ): SdkReply {
 	const { message, finish_reason: reason } = completion.choices[0]!;
 	const { content: said, reasoning_content: thought = '' } = message;
-	const text = toShown(imagesAsLinks(said ?? '', isKnown) + fileLinks(completion, base));
+	const answer = withoutThought(said ?? '');
+	const text = toShown(imagesAsLinks(answer, isKnown) + fileLinks(completion, base));
 	const content: SdkContent[] = [];
 	if (thought !== '') content.push({ type: 'reasoning', text: thought });
 	if (said !== null || text !== '') content.push({ type: 'text', text });
@@ -260,8 +261,7 @@ export function toSdkResult(
 }
 
 /** What a reply says that only has files without a URL. */
-const DATA_ONLY =
-	'(The reply is a file without a link. Chat Completion can get it, with its option Download Media)';
+const DATA_ONLY = `(${FILE_ONLY}. Chat Completion can get it, with its option Download Media)`;
 
 /**
  * The files among the parts and in the fields of a reply as Markdown below its text: n8n's agents and chains pass on only
