@@ -88,6 +88,30 @@ test.each<[string, IDataObject, reply: string, shown: string]>([
 	},
 );
 
+test.each([
+	['each fails', 3, 3, notice('The service is temporarily unavailable. Try again in a minute')],
+	['the last one succeeds', 2, 3, 'A lake'],
+])(
+	'of the tries by n8n, of which %s, a chat shows the last one',
+	async (_which, down, tries, shown) => {
+		const answer = replies({ content: 'A lake' });
+		script = (response, request, index) => {
+			if (index >= down) answer(response, request, index);
+			else json(response, 503, { error: { message: 'Down' } });
+		};
+		const result = await chat(
+			'chatCompletion',
+			{ options: { retries: 0 } },
+			{
+				onError: 'continueRegularOutput',
+				retryOnFail: true,
+			},
+		);
+		expect(server.requests).toHaveLength(tries);
+		expect(textOf(result)).toBe(shown.replace('. Tell the person who set this up', ''));
+	},
+);
+
 test.each<[string, IDataObject, words: string, remedy: string]>([
 	['chatCompletion', { prompt: '' }, 'Prompt is empty', 'Enter a text'],
 	['superAssistant', { message: '' }, 'Message is empty', 'Enter a text'],
@@ -148,6 +172,11 @@ describe.each(NODES)('%s', (node) => {
 			'links, and no image of another host',
 			{ content: [picture(`![a](${CDN}/7)`)] },
 			`[a](${CDN}/7)`,
+		],
+		[
+			'file without a link',
+			{ images: ['data:image/png;base64,AAAA'] },
+			'The reply is a file without a link',
 		],
 		['text, and no links', { content: ['A lake', picture(`${CDN}/77`)] }, 'A lake'],
 	])('shows of a reply its %s', async (_name, message, shown) => {

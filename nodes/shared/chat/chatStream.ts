@@ -118,7 +118,9 @@ export async function withChatStream<T>(
 	run.sendChunk('begin', itemIndex);
 	try {
 		return await work(sendText).catch((error: unknown) => {
-			if (run.continuesOnFail()) {
+			// n8n runs the node again where its first item has failed.
+			if (run.isTriedAgain && itemIndex === 0) add(toShown('', 'broken'));
+			else if (run.continuesOnFail()) {
 				const failure = toNodeError(run, error, itemIndex);
 				sendText(toChatNotice(shownText(run, failure)));
 			} else add(toShown('', 'broken'));
