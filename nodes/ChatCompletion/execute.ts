@@ -81,8 +81,8 @@ export async function runChatCompletion(run: Run): Promise<INodeExecutionData[][
 			const reply = judge(sent, 'reply', mayBeEmpty, question.request.tools !== undefined);
 			// A reply with calls that the workflow has to run ends no turn.
 			const next = applyReply(conversation, reply, []);
-			const keep = async (ended: Conversation) => {
-				await (node?.remember(asked, ended) ?? remember(run, memory, ended));
+			const keep = async (ended: Conversation, drawn: string) => {
+				await (node?.remember(asked, ended, drawn) ?? remember(run, memory, ended));
 			};
 			const taking = { ...asking, conversation: next, keep };
 			return await finishReply(run, reply, 'reply', taking);
@@ -148,11 +148,14 @@ async function readMemoryNode(run: Run, item: number, key: string) {
 			const conversation = startConversation(withMemory(remembered, asked));
 			return { conversation, memory: undefined };
 		},
-		/** Saves the question and the reply of a conversation that has ended. A failure is a hint and does not lose the reply. */
-		async remember(asked: readonly ChatMessage[], { messages, phase }: Conversation) {
+		/**
+		 * Saves the question and the reply of a conversation that has ended, which n8n's chat page draws when it is opened again. A
+		 * failure is a hint and does not lose the reply.
+		 */
+		async remember(asked: readonly ChatMessage[], { phase }: Conversation, drawn: string) {
 			if (phase.kind !== 'answered') return;
-			const said = [...asked.slice(startOfTurn(asked)), messages.at(-1)!];
-			const turn = toKeep(said, () => false);
+			const reply: ChatMessage = { role: 'assistant', content: drawn };
+			const turn = toKeep([...asked.slice(startOfTurn(asked)), reply], () => false);
 			const questions = turn.filter(({ role }) => role === 'user');
 			const input = questions.map(({ content }) => textOf(content)).join('\n\n');
 			const output = textOf(turn.at(-1)!.content);

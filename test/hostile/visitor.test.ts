@@ -497,6 +497,24 @@ describe.each([true, false])('in a chat that streams: %s,', (streaming) => {
 	);
 });
 
+test.each([true, false])(
+	"n8n's memory node keeps what the chat has shown, which the page draws again; streams: %s",
+	async (streaming) => {
+		const kept: unknown[] = [];
+		const memory = {
+			loadMemoryVariables: () => Promise.resolve({}),
+			saveContext: (_asked: object, said: object) => Promise.resolve(void kept.push(said)),
+		};
+		says(`<think>Hm</think>See ![a](https://evil.example/a.png) ${KEY}`);
+		const parameters = { ...ASK, streaming: 'auto' };
+		const supply = () => memory;
+		await visit({ type: 'chatCompletion', parameters, streaming, supply });
+		expect(kept).toStrictEqual([
+			{ output: 'See [a](https://evil.example/a.png) [masked: API Key]' },
+		]);
+	},
+);
+
 test.each([
 	['its model reads the details of a tool that has failed', 'tool_calls', 'No clip'],
 	['a visitor reads no details of what follows its answer', 'stop', TO_OWNER],

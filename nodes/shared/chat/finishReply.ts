@@ -1,7 +1,7 @@
 import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Conversation } from '../../client/chat/conversation';
-import { withoutThought } from '../../client/chat/replyMessage';
+import { stringOf, withoutThought } from '../../client/chat/replyMessage';
 import { readJsonReply, type JsonFormat } from '../../client/chat/sendChat';
 import { findMedia, structuredMedia, toChatResult, type Media } from '../../client/chat/result';
 import { endOf, type End, type Taker } from '../../client/chat/types';
@@ -18,7 +18,7 @@ import type { ValuesOf } from '../form/form';
 import { adviceOf, errorLine } from '../run/nodeErrors';
 import { forTools } from '../run/nodeContext';
 import type { Run } from '../run/run';
-import type { SendText } from './chatStream';
+import { withoutKey, type SendText } from './chatStream';
 import type { Output, replyOptions } from './properties';
 
 /** What is said below the output of a reply that is an answer in part only, by its form and end. */
@@ -41,7 +41,8 @@ interface ReplyOptions {
 	readonly files?: IBinaryKeyData | undefined;
 	/** Shows text in a chat that streams. */
 	readonly sendText?: SendText | undefined;
-	readonly keep?: (conversation: Conversation) => Promise<void>;
+	/** Keeps the conversation; `drawn` is the reply as a page may draw it. */
+	readonly keep?: (conversation: Conversation, drawn: string) => Promise<void>;
 }
 
 /**
@@ -77,8 +78,11 @@ export async function finishReply(
 			? // The output of an agent has more than the last response.
 				asJson(node === 'agent' ? { response: reply } : reply)
 			: forTools(run.isTool, node, forChat(run, toChatResult(reply, shown), isOurs, mark));
-	if (conversation !== undefined)
-		await keep?.(form === 'cut' ? withCutMark(conversation) : conversation);
+	if (conversation !== undefined) {
+		const { output: text } = toChatResult(reply, { taker: node, base });
+		const drawn = withoutKey(run, imagesAsLinks(stringOf(text), isOurs) + mark);
+		await keep?.(form === 'cut' ? withCutMark(conversation) : conversation, drawn);
+	}
 
 	const found = findMedia(reply, base);
 	// An agent only takes URLs.
