@@ -158,6 +158,27 @@ test('the model is told when the outcome of a creation is unknown', async () => 
 	expect(server.requests).toHaveLength(1);
 });
 
+test.each(['chatCompletion', 'superAssistant'])(
+	'%s returns no file that its model would read as text, and pay for',
+	async (node) => {
+		const images = ['data:image/png;base64,AAAA'];
+		answers[CHAT] = () => ({
+			choices: [{ index: 0, message: { images }, finish_reason: 'stop' }],
+		});
+		const { outputs } = await call(
+			node,
+			{ prompt: 'Hi', message: 'Hi' },
+			{
+				parameters: { appCode: 'a' },
+			},
+		);
+		expect(outputs[0]![0]!.json).toStrictEqual({
+			output: 'The reply is a file without a link',
+			media: [{ kind: 'image', url: 'data:image/png;base64,' }],
+		});
+	},
+);
+
 describe("n8n's own Agents, which run a node without a workflow and an execution,", () => {
 	const NODES: [string, IDataObject, IDataObject, object][] = [
 		['chatCompletion', { prompt: 'Hi' }, {}, { output: 'Hello' }],

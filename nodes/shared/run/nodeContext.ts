@@ -6,6 +6,8 @@ import type {
 	NodeExecutionHint,
 } from 'n8n-workflow';
 
+import type { Media } from '../../client/chat/result';
+import { withoutContent } from '../../client/fileTypes';
 import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { objectOf, withoutUndefined } from '../../client/json';
 import { nodeOf } from '../engine/context';
@@ -45,7 +47,12 @@ export function forTools(
 	result: IDataObject,
 ): IDataObject {
 	if (!isTool) return result;
-	const fields = TOOL_FIELDS[kind].map((name) => [name, result[name]]);
+	const media = (result['media'] as readonly Media[] | undefined)?.map((file) => ({
+		...file,
+		// A file itself would be read as text, and paid for, in each round that follows.
+		url: withoutContent(file.url),
+	}));
+	const fields = TOOL_FIELDS[kind].map((name) => [name, { ...result, media }[name]]);
 	return withoutUndefined(Object.fromEntries(fields) as IDataObject);
 }
 
