@@ -101,6 +101,18 @@ describe.each(['chatCompletion', 'functionCallingAgent'])('%s, Fallbacks', (node
 		expect(sent()).toHaveLength(1);
 	});
 
+	test.each([
+		[503, ['first']],
+		[429, ['first', 'second']],
+	])(
+		'after status %i the application at the end of the key is asked: %j',
+		async (status, expected) => {
+			rejected = { first: status };
+			await ask(node, {}, true);
+			expect(sent()).toStrictEqual(expected);
+		},
+	);
+
 	const BY_EXPRESSION = '={{ ["second", null, $json.none, "", "third"] }}';
 	const [FIRST, SECOND] = ['first', 'second'].map((app) => ({ app, model: 'chat-m2' }));
 

@@ -46,6 +46,8 @@ export interface SendOptions extends CompleteOptions {
 	readonly onDelta?: ((delta: ChatDelta) => boolean) | undefined;
 	/** Models, applications or workflows that are asked in turn, see `mayAsk`. */
 	readonly fallbacks?: readonly Pick<ChatRequest, 'model' | 'app_code'>[] | undefined;
+	/** Whether an application answers every request, as the API key ends with its code (spec 4). */
+	readonly hasApp?: boolean;
 	/** Called when one of them has answered, with its code, and why those before it have not. */
 	readonly onFallback?: (code: string, failed: readonly Failed[]) => void;
 	/** Sends a request once. Default: `completeChat`. */
@@ -63,7 +65,7 @@ export interface SendOptions extends CompleteOptions {
 export function sendChat(
 	clock: Clock,
 	http: HttpPort,
-	{ fallbacks = [], onFallback, call = completeChat, ...sending }: SendOptions,
+	{ fallbacks = [], hasApp, onFallback, call = completeChat, ...sending }: SendOptions,
 ): Chat {
 	const { limitMs, retry, onDelta, ...options } = sending;
 
@@ -91,7 +93,8 @@ export function sendChat(
 			if ('error' in outcome) {
 				const { error } = outcome;
 				const next = fallbacks[failed.length];
-				if (next === undefined || seen.isShown || !mayAsk(next, error)) throw error;
+				const isApp = hasApp === true || next?.app_code !== undefined;
+				if (next === undefined || seen.isShown || !mayAsk(isApp, error)) throw error;
 				failed.push({ code, error: error.message });
 				continue;
 			}
@@ -112,16 +115,11 @@ const STATUSES: readonly (number | undefined)[] = [400, 402, 403, 404, 429];
  * Whether a fallback may be asked after this error: the service has not carried the request out, or it is down. An application
  * may have acted before the connection was lost; a model has only cost tokens.
  */
-function mayAsk(
-	{ app_code: app }: Pick<ChatRequest, 'app_code'>,
-	error: unknown,
-): error is ServiceError {
+function mayAsk(isApp: boolean, error: unknown): error is ServiceError {
 	if (!(error instanceof ServiceError) || error.kind === 'deadline') return false;
 	const { status, outcomeUnknown = false, partial, retryable } = error.details;
 	const isRejected = error.kind === 'http' && partial === undefined && STATUSES.includes(status);
-	return outcomeUnknown
-		? app === undefined && retryable === true
-		: isRejected || retryable === true;
+	return outcomeUnknown ? !isApp && retryable === true : isRejected || retryable === true;
 }
 
 /** Maximum duration of a call to a super assistant, enforced by the service (spec 2.7). */

@@ -154,8 +154,10 @@ export async function askForReply(
 	taker: Taker,
 	{ streaming, options, format, sendText, fallbacks, call }: AskOptions,
 ): Promise<ChatCompletion> {
-	const send = sendChat(run.clock, run.service().http, {
+	const { http, hasApp } = run.service();
+	const send = sendChat(run.clock, http, {
 		...readCall(run, options),
+		hasApp,
 		stream: streaming !== 'off',
 		onDelta: showReply(sendText, {
 			reasoning: streaming === 'reasoning',
