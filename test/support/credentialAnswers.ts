@@ -55,6 +55,16 @@ export const CREDENTIAL_ANSWERS: readonly CredentialAnswer[] = [
 	{ title: 'a page', answer: page(200), says: [OTHER, /Sign in/] },
 	{ title: 'nothing', answer: page(200, ''), says: [EMPTY] },
 	{ title: 'JSON that is no task', answer: body(200, { status: 'ok' }), says: [OTHER] },
+	{
+		title: 'an error with status 200',
+		answer: body(200, { error: { message: 'Bad key', type: 'invalid_api_key', code: 401 } }),
+		says: [new RegExp(`^${FAILURE.badKey}`), /Bad key/, /Check the API Key/],
+	},
+	{
+		title: 'a missing task with status 200',
+		answer: body(200, { error: { message: 'No such task', type: 'not_found', code: 404 } }),
+		says: [],
+	},
 	{ title: 'a list', answer: body(200, [TASK]), says: [OTHER] },
 	{ title: 'a task with no status', answer: body(200, { task_id: 'x' }), says: [OTHER] },
 	...[400, 402, 409, 413, 415, 418, 422].flatMap((status) => [

@@ -6,7 +6,7 @@ import {
 } from 'n8n-workflow';
 
 import { InputError } from '../../client/errors';
-import { readJsonObject, send, unexpectedResponse } from '../../client/http/request';
+import { bodyError, readJsonObject, send, unexpectedResponse } from '../../client/http/request';
 import { transportError } from '../../client/http/failures';
 import type { HttpPort } from '../../client/ports';
 import { testRequest } from '../engine/request';
@@ -64,7 +64,7 @@ async function poll(http: HttpPort): Promise<void> {
 	});
 	const body = await readJsonObject(response);
 	const isTask = ['task_id', 'status'].every((name) => typeof body[name] === 'string');
-	if (!isTask) throw unexpectedResponse(JSON.stringify(body));
+	if (!isTask) throw bodyError('video', body);
 }
 
 /** What is wrong, as sentences; empty if the service rejected only the task ID, and so accepted the key. */
