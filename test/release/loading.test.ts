@@ -1,8 +1,7 @@
-// @seconds 10
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import { MODULES } from './installedN8n';
+import { MODULES } from '../engine/installedN8n';
 
 /** Loads all nodes and credentials, and prints why some did not. */
 const LOAD_ALL = `
