@@ -8,6 +8,7 @@ import {
 import { WaitForVideo } from '../../nodes/WaitForVideo/WaitForVideo.node';
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { accountOf, readCredential } from '../../nodes/shared/run/credential';
+import { addTriggers, chatTrigger, formTrigger, webhook } from '../support/chatTrigger';
 import { dataTables } from '../support/dataTables';
 import {
 	allItems,
@@ -28,6 +29,8 @@ const MODERATED = { status: 'failed', error_message: 'moderation' };
 
 /** What the service answers for a task; every other task is completed. */
 let reports: Record<string, object>;
+
+beforeAll(addTriggers);
 
 const server = serverForEach((response, { path, body }) => {
 	if (path.startsWith('/cdn/')) {
@@ -377,6 +380,17 @@ describe('a creation that was refused', () => {
 			expect(allItems(result, 'Lost')[0]).toMatchObject([{ json: fields }]);
 			const asked = JSON.stringify(server.requests.map(({ body }) => body));
 			expect(asked).not.toContain('"old"');
+			// A visitor, who reads nothing else of the details.
+			for (const trigger of [chatTrigger, formTrigger, webhook]) {
+				const more = { nodes: [trigger('Rows'), nodes[1]!], start: 'Rows' };
+				const awaited = await wait(wires, { ...more, items: ids('old') });
+				const { task_id: about } = fields;
+				expect(allItems(awaited, 'Create')[1]).toMatchObject([
+					{ json: { details: { task_id: about } } },
+				]);
+				expect(allItems(awaited, 'Done').flat()).toStrictEqual([]);
+				expect(allItems(awaited, 'Lost')[0]).toMatchObject([{ json: fields }]);
+			}
 		},
 	);
 

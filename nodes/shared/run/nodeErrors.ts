@@ -166,7 +166,10 @@ function serviceNodeError(
 	return nodeError;
 }
 
-/** The JSON of a failed item, in the shape that survives n8n's error output. */
+/**
+ * The JSON of a failed item, in the shape that survives n8n's error output. A visitor gets no details but the video that it is
+ * about, as from an item that did not fail: the next node must not take an older one for it.
+ */
 export function failureJson(
 	run: Run,
 	error: NodeError,
@@ -182,7 +185,9 @@ export function failureJson(
 	if (isShown && !hasAll) {
 		// The execution keeps them.
 		run.hint(errorLine(cause as Error, true));
-		return failure;
+		const { task_id, video_url } = errorFacts(maskError(run, cause));
+		const about = withoutUndefined({ task_id, video_url });
+		return task_id === undefined ? failure : { ...failure, details: about };
 	}
 	const details = (hasAll ? errorFacts : visitorFacts)(maskError(run, cause));
 	return { ...failure, details: run.isAwaited ? imagesAsLinksIn(details) : details };

@@ -8,7 +8,7 @@ import {
 	toSaved,
 	type Advice,
 } from '../../client/errors';
-import { isJsonObject, objectOf, shorten } from '../../client/json';
+import { objectOf, shorten } from '../../client/json';
 import { counted, isBlank, shown } from '../../client/values';
 import { hasVideo, taskState } from '../../client/video/tasks';
 import { SENDS_AGAIN } from '../durable/call';
@@ -260,8 +260,8 @@ export const isUnsent = (item: INodeExecutionData): boolean =>
  */
 export function namingTask(item: INodeExecutionData): INodeExecutionData {
 	const { task_id, details } = item.json;
-	if (task_id !== undefined || !isJsonObject(details)) return item;
-	return { ...item, json: { ...item.json, details: { task_id: '', ...details } } };
+	if (task_id !== undefined) return item;
+	return { ...item, json: { ...item.json, details: { task_id: '', ...objectOf(details) } } };
 }
 
 /**
