@@ -38,7 +38,7 @@ export async function runWait(run: Run): Promise<INodeExecutionData[][] | null> 
 	if (!isTool) ignoreAlwaysOutputData(context);
 	if (isPutOff(run)) return null;
 	const outputs = await withProgress(run, async (progress) => {
-		const { collected, isSuspended, ...polled } = await pollItems(run, progress);
+		const { collected, isSuspended, onFailed, ...polled } = await pollItems(run, progress);
 		// n8n removes this run when it resumes; until then a webhook may answer with its items, as with n8n's Wait node. Copies:
 		// with an error output n8n empties the list that a node returns. With Retry On Fail an `error` of the first item would
 		// make it run the node again, whose entry has no items any more.
@@ -48,7 +48,6 @@ export async function runWait(run: Run): Promise<INodeExecutionData[][] | null> 
 			];
 		}
 		const own = collected === undefined ? run : runOfTasks(run, collected);
-		const onFailed = runForm.fields.onFailed.read(own, 0);
 		const isSet = onFailed === 'fail';
 		const fails = isSet || (onFailed === 'auto' && !isTool && !isConnected(context, FAILED));
 		const stops = fails && !run.continuesOnFail();
@@ -98,9 +97,11 @@ async function pollItems(run: Run, progress: Progress) {
 			progress.finish(polled.polls, `, next poll in ${seconds} s`);
 			await suspendUntil(run.context, resumeMs);
 		}
-		return { collected, items, ...polled };
+		return { collected, items, onFailed: options.onFailed, ...polled };
 	} catch (error) {
-		return { collected, items, polls: [], isSuspended: false, error };
+		// The value is not read again outside: for an error there n8n would pass the input on as a success.
+		const none = { polls: [], isSuspended: false, onFailed: 'auto' } as const;
+		return { collected, items, ...none, error };
 	}
 }
 

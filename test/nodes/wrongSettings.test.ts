@@ -87,6 +87,10 @@ test.each([
 	...remedied('Choose one of: ', [
 		['wait', { waitMode: 'Suspend' }, 'Wait Mode is Suspend'],
 		['wait', { tasks: 'Ledger' }, 'Tasks is Ledger'],
+		['wait', { options: { onFailed: 'failed' } }, 'On Failed Videos is failed'],
+		['chat', { output: 'full' }, 'Output is full'],
+		['assistant', { output: 'full' }, 'Output is full'],
+		['agent', { output: 'full' }, 'Output is full'],
 		['wait', { tasks: 'ledger', ledgerTasks: 'open' }, 'Which Tasks is open'],
 		['create', { options: { limitPeriod: 'daily' } }, 'Limit Period is daily'],
 		['chat', { streaming: true }, 'Streaming is true'],
