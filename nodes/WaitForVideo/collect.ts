@@ -1,7 +1,14 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { emptyText, InputError } from '../client/errors';
-import { idRange, oneOf, PAGE, type Condition, type Row } from '../shared/engine/dataTable';
+import {
+	idRange,
+	oneOf,
+	PAGE,
+	TableError,
+	type Condition,
+	type Row,
+} from '../shared/engine/dataTable';
 import { grouped } from '../shared/durable/call';
 import { TASK_TABLE, taskIdOf, TO_ANSWER, trimTaskIds } from '../shared/durable/taskTable';
 import { isOwn } from '../shared/run/credential';
@@ -50,9 +57,11 @@ export async function collectTasks(run: Run): Promise<readonly LedgerTask[] | un
 	// What the failed try of this retry has taken is free for it, unless another run has taken it since.
 	const triedAt = isTried ? undefined : saved?.at;
 	const rows = await takeRows(run, values, at, triedAt).catch((error: unknown) => {
+		// A wrong credential or form says itself what to do.
+		if (!(error instanceof TableError)) throw error;
 		throw new InputError(
 			'Tasks',
-			`cannot be read from the task ledger: ${(error as Error).message}`,
+			`cannot be read from the task ledger: ${error.message}`,
 			'Or set Tasks to From Input, and pass the task IDs to the node',
 		);
 	});
@@ -115,11 +124,17 @@ async function takeRows(
 	const isOwnTask = (row: Row) => taskIdOf(row) !== '' && isOwn(row, account);
 	const takenAt = (row: Row) => String(row['collected_at'] ?? '');
 	const isNew = (row: Row) => isOwnTask(row) && takenAt(row) === '';
-	const rows = await onTable(TASK_TABLE, {
+	// Looked for by themselves: the rows of a failed try may have been written again, behind all others.
+	const tried = triedAt && {
+		find: { all: [...isWanted, ['collected_at', 'eq', triedAt] as const] },
+	};
+	const ofTry = tried ? await onTable(TASK_TABLE, tried) : [];
+	const found = await onTable(TASK_TABLE, {
 		find: { all: isWanted },
 		first: Math.min(maximumTasks, PAGE),
 		isEnough: (read) => read.filter(isNew).length >= maximumTasks,
 	});
+	const rows = [...new Map([...ofTry, ...found].map((row) => [row['id'], row])).values()];
 	await mentionUnanswered(run, rows);
 	const hasTask = rows.filter((row) => taskIdOf(row) !== '');
 	const others = hasTask.filter((row) => !isOwn(row, account)).map(taskIdOf);
@@ -133,10 +148,9 @@ async function takeRows(
 	const free = own.filter(
 		(row) => takenAt(row) < before(TAKEN_MIN * 60_000) || takenAt(row) === triedAt,
 	);
-	// What no run has ever had comes before the rest.
-	free.sort((one, other) =>
-		takenAt(one) < takenAt(other) ? -1 : Number(takenAt(one) > takenAt(other)),
-	);
+	// What the failed try has taken comes first, and then what no run has ever had.
+	const rank = (row: Row) => (takenAt(row) === triedAt ? '' : `others ${takenAt(row)}`);
+	free.sort((one, other) => (rank(one) < rank(other) ? -1 : Number(rank(one) > rank(other))));
 	if (free.length === 0) {
 		const where = ledgerTasks === 'project' ? '' : ' in the workflow';
 		const parts = [

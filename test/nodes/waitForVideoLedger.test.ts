@@ -638,6 +638,25 @@ describe('tasks from the ledger', () => {
 		expect(idsOf(allItems(last, 'Done')[0])).toStrictEqual(['b', 'a']);
 	});
 
+	test("n8n's Retry takes the same tasks first, however many newer ones wait", async () => {
+		insert('gone-a', 'b');
+		const newer = Array.from({ length: 60 }, (_, index) => `new-${index}`);
+		// Before the row of the failed download is written again, behind these.
+		onRequest = (path) => {
+			if (path.includes('gone') && rowOf('new-0') === undefined) insert(...newer);
+		};
+		const parameters = { download: true, tasks: 'ledger', options: { maximumTasks: 2 } };
+		const more = { parameters, execution: FIRST };
+		const first = await withFakeTimers(
+			async () => await inWorkflow(server.url, { [WAIT]: [['Done']] }, more),
+		);
+		expect(idsOf(allItems(first, 'Done')[0])).toStrictEqual(['b']);
+		expect(first.status).toBe('error');
+		reports = { 'gone-a': { status: 'completed', video_url: urlOf('a') } };
+		const last = await first.resume(RETRY);
+		expect(idsOf(allItems(last, 'Done')[0])).toStrictEqual(['b', 'gone-a', 'new-0']);
+	});
+
 	test('Retry On Fail loses no video for which n8n runs the node again', async () => {
 		reports = { a: { status: 'failed' } };
 		insert('a', 'b');
@@ -666,6 +685,32 @@ describe('tasks from the ledger', () => {
 		const { error } = await collect({ workflowId: '={{ null }}' });
 		expect(error!.message).toBe('Workflow ID is empty');
 		expect(error!.description).toMatch(/Enter a text/);
+		expect(polled()).toStrictEqual([]);
+	});
+
+	test.each<[string, Parameters<typeof collect>, string, RegExp]>([
+		[
+			'option',
+			[{ options: { maxTasks: 5 } }],
+			'options.maxTasks is no parameter of this node',
+			/Write options.maximumTasks instead/,
+		],
+		[
+			'credential',
+			[{}, { credential: { baseUrl: '', apiKey: KEY } }],
+			'Base URL is empty',
+			/Enter/,
+		],
+	])('a wrong %s is an error of its own', async (_name, [form, more], message, remedy) => {
+		for (const onError of [undefined, 'continueRegularOutput'] as const) {
+			const { error, outputs } = await collect(form, {
+				...more,
+				...(onError && { onError }),
+			});
+			const { json: failed = {} } = outputs[FAILED]?.[0] ?? {};
+			expect(error?.message ?? failed['error']).toBe(message);
+			expect(error?.description ?? failed['message']).toMatch(remedy);
+		}
 		expect(polled()).toStrictEqual([]);
 	});
 
