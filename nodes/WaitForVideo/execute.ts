@@ -64,8 +64,7 @@ export async function runWait(run: Run): Promise<INodeExecutionData[][] | null> 
 		const unsent = delivered.filter(({ ending }) => ending === 'unsent').length;
 		if (unsent > 0)
 			run.hint(`${counted(unsent, 'item')} without a task, which Create Video has not sent`);
-		if (stops)
-			outputs[FAILED] = isConnected(context, FAILED) ? outputs[FAILED]!.filter(isUnsent) : [];
+		if (stops) outputs[FAILED] = outputs[FAILED]!.filter(isUnsent);
 		if (collected === undefined) return outputs;
 		// For an error there n8n runs the node again, and forgets these outputs.
 		const isAgain = isTriedAgain && outputs[0]?.[0]?.json['error'] !== undefined;

@@ -580,6 +580,25 @@ describe('in a streaming chat', () => {
 		expect(said).toMatch(/1 finished, 1 failed.*> The video is ready: http\S*task-b\s*$/s);
 	});
 
+	test.each<[string, IDataObject, string]>([
+		['limit', { maximumVideos: '={{ 0 }}', takeWhatFits: true }, 'a limit is reached'],
+		['dry run', { dryRun: true }, 'this was a dry run'],
+	])('it is told why a video was not created: a %s', async (_why, options, why) => {
+		const output = `The video was not created: ${why}`;
+		const parameters = parametersOf(options, { ...WAITS });
+		const nodes = [
+			packageNode('Create', 'createVideo', { parameters }),
+			packageNode('Wait', 'waitForVideo', {}),
+		];
+		for (const wires of [{}, { Create: [['Wait']] }]) {
+			const more = { ...service.environment(), items: [{ prompt: 'a' }], streaming: true };
+			const result = await runWorkflow(nodes, wires, 'Create', more);
+			expect(allItems(result, 'Create')[0]).toMatchObject([{ json: { output } }]);
+			const said = result.chunks.map(({ content = '' }) => content.trim()).filter(Boolean);
+			expect(said).toStrictEqual([`> ${output}`]);
+		}
+	});
+
 	test.each(
 		(['createVideo', 'waitForVideo'] as const).flatMap((node) =>
 			ON_ERROR.map((onError) => [node, onError] as const),

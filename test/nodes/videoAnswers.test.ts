@@ -263,6 +263,9 @@ describe('a video_url', () => {
 	test.each([
 		[{ status: 'failed', video_url: null, error_message: 'secret' }, 'The video failed'],
 		[{ video_url: DEAD }, `The video is ready: ${DEAD}`],
+		// A preview, or what is left of one.
+		[{ status: 'failed', video_url: DEAD }, 'The video failed'],
+		[{ status: 'processing', video_url: DEAD }, 'The video is not finished: task a'],
 	])(
 		'of %j is in a line for a chat, without the words of the service: %s',
 		async (fields, output) => {

@@ -113,7 +113,12 @@ const REFUSED = {
 };
 
 /** What Create Video outputs for an item that a limit has left out. */
-const UNSENT = { task_id: '', reason: 'limit', request: { prompt: 'A kite' } };
+const UNSENT = {
+	task_id: '',
+	reason: 'limit',
+	request: { prompt: 'A kite' },
+	output: 'The video was not created: a limit is reached',
+};
 
 describe('items leave through the output of what became of them', () => {
 	const STEP = { stepOf: WAIT };
@@ -165,8 +170,8 @@ describe('items leave through the output of what became of them', () => {
 		['p', 'the chat is streaming', CONNECTED, { ...ONCE, streaming: true }, '- | - | p'],
 		['unsent a', 'Failed is connected', CONNECTED, {}, 'a | unsent'],
 		['unsent a', 'failed ones fail the node', CONNECTED, FAIL, 'a | unsent'],
-		['unsent a', 'Failed is not connected', NOT_FAILED, {}, 'a | -'],
-		['unsent', 'Failed is not connected', NOT_FAILED, {}, '- | -'],
+		['unsent a', 'Failed is not connected', NOT_FAILED, {}, 'a | unsent'],
+		['unsent', 'Failed is not connected', NOT_FAILED, {}, '- | unsent'],
 		['a refused c', 'Failed is connected', CONNECTED, {}, 'a c | creation'],
 		['a refused c', 'it is, and the node goes on', CONNECTED, REGULAR, 'a c | creation'],
 		['a refused c', 'it is, beside errors', CONNECTED, SPLIT, 'a c | creation | -'],

@@ -65,10 +65,14 @@ function lineOf({ message, details }: SavedError): string {
  */
 export function videoLine(item: Readonly<Record<string, unknown>>): string {
 	const { task_id, video_url, status } = item;
-	if (typeof video_url === 'string' && /^https?:/i.test(video_url))
+	const state = taskState({ status: shown(status) });
+	const { reason = state } = item;
+	const isReady = state === 'completed' && ['completed', 'download'].includes(String(reason));
+	if (isReady && typeof video_url === 'string' && /^https?:/i.test(video_url))
 		return `The video is ready: ${video_url}`;
-	const { reason = taskState({ status: shown(status) }) } = item;
 	const texts = {
+		limit: 'The video was not created: a limit is reached',
+		dry_run: 'The video was not created: this was a dry run',
 		completed: `The video is completed: task ${shown(task_id)}`,
 		failed: 'The video failed',
 		download: 'The video is ready, without its file',

@@ -12,6 +12,7 @@ import { mapItems, type ItemOptions } from '../run/mapItems';
 import { shownText, toNodeError } from '../run/nodeErrors';
 import type { Run } from '../run/run';
 import { begunIn, maskIn } from '../run/secrets';
+import { isUnsent } from '../wait/lostVideos';
 import { form } from '../form/form';
 import { replyFields } from './properties';
 
@@ -150,8 +151,9 @@ export function showItems(
 	outputIndex = 0,
 ): INodeExecutionData[] {
 	const toShown = run.isDrawn ? imagesAsLinksIn : <T>(json: T) => json;
+	const isOfVideo = (json: IDataObject) => Boolean(json['task_id']) || isUnsent({ json });
 	const withLine = (json: IDataObject) =>
-		run.isTool || !json['task_id'] || 'output' in json
+		run.isTool || !isOfVideo(json) || 'output' in json
 			? json
 			: { ...json, output: videoLine(json) };
 	const shown = forVisitors(
@@ -160,8 +162,8 @@ export function showItems(
 	);
 	const isLast = run.isLive && !isConnected(run.context, outputIndex);
 	for (const [index, { json }] of run.isLive ? shown.entries() : []) {
-		const { error, task_id, output } = json;
-		const line = typeof error === 'string' || !isLast || !task_id ? error : output;
+		const { error, output } = json;
+		const line = typeof error === 'string' || !isLast || !isOfVideo(json) ? error : output;
 		if (typeof line === 'string') showNotice(run, index, line);
 	}
 	return shown;
