@@ -552,24 +552,42 @@ describe('size', () => {
 });
 
 describe('time', () => {
-	test('a byte now and then does not keep a download going forever', async () => {
-		scene.host = (response) => {
-			scene.hold(response);
-			response.writeHead(200, { 'content-type': 'video/mp4', etag: '"v1"' });
-			response.write(MP4);
-			// Not `setInterval`, whose time is real.
-			const drip = (): void => {
-				response.write('x');
-				if (!response.destroyed) setTimeout(drip, 20_000);
+	test.each([
+		['of one host', Infinity, 1],
+		['of another host, after its first one has failed', 14 * MINUTE_MS, 3],
+	])(
+		'a byte now and then does not keep a download going forever: %s',
+		async (_host, failsAfterMs, count) => {
+			const another = { status: 'completed', video_url: `${scene.url}/cdn/another.mp4` };
+			scene.reports = [{ ...another, video_url: `${scene.url}/cdn/first.mp4` }, another];
+			scene.host = (response, { path }, index) => {
+				const isFirst = path.endsWith('first.mp4');
+				if (isFirst && index > 0) {
+					response.writeHead(410).end();
+					return;
+				}
+				scene.hold(response);
+				response.writeHead(200, { 'content-type': 'video/mp4', etag: '"v1"' });
+				response.write(MP4);
+				// Not `setInterval`, whose time is real.
+				const drip = (): void => {
+					response.write('x');
+					if (!response.destroyed) setTimeout(drip, 20_000);
+				};
+				setTimeout(drip, 20_000);
+				if (isFirst && failsAfterMs < Infinity)
+					setTimeout(() => response.destroy(), failsAfterMs);
 			};
-			setTimeout(drip, 20_000);
-		};
-		const { error, passedMs } = await scene.wait();
-		expect(error).toContain('The download took more than 15 minutes. The video is completed');
-		expect(passedMs).toBeGreaterThanOrEqual(15 * MINUTE_MS);
-		expect(passedMs).toBeLessThan(16 * MINUTE_MS);
-		expect(scene.files()).toHaveLength(1);
-	}, 60_000);
+			const { error, passedMs } = await scene.wait();
+			expect(error).toContain(
+				'The download took more than 15 minutes. The video is completed',
+			);
+			expect(passedMs).toBeGreaterThanOrEqual(15 * MINUTE_MS);
+			expect(passedMs).toBeLessThan(16 * MINUTE_MS);
+			expect(scene.files()).toHaveLength(count);
+		},
+		60_000,
+	);
 
 	test.each([
 		['within the file', 200, MP4.subarray(0, -1)],

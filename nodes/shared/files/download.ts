@@ -31,6 +31,8 @@ export interface Download {
 	readonly isFromModel?: boolean;
 	/** Maximum number of retries. Default: 4. */
 	readonly retries?: number;
+	/** Milliseconds for it with all retries. Default: DOWNLOAD_LIMIT_MS. */
+	readonly limitMs?: number;
 }
 
 /** Number of bytes by which a file is judged; the rest is streamed. */
@@ -45,6 +47,7 @@ const WANTS_KEY = 401;
 
 /** Limit for one file with all retries: a host that sends a byte now and then never ends. */
 const MAX_MINUTES = 15;
+export const DOWNLOAD_LIMIT_MS = MAX_MINUTES * 60_000;
 /** Idle timeout of a download. */
 const IDLE_TIMEOUT_MS = 60_000;
 const MAX_REDIRECTS = 10;
@@ -57,7 +60,7 @@ const MAX_REDIRECTS = 10;
  */
 export async function downloadFile(run: Run, download: Download): Promise<IBinaryData> {
 	const { subject, advice = [OPEN_URL], retries = RETRY_DELAYS_MS.length } = download;
-	const limitMs = MAX_MINUTES * 60_000;
+	const { limitMs = DOWNLOAD_LIMIT_MS } = download;
 	const policy = { retries, retryOutcomeUnknown: true, delaysMs: RETRY_DELAYS_MS, limitMs };
 	const file = await settled(
 		isDataUrl(download.url)

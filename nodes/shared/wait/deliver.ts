@@ -3,6 +3,7 @@ import type { IBinaryData, IBinaryKeyData, INodeExecutionData } from 'n8n-workfl
 import { settled, valueOf } from '../../client/concurrency';
 import { InputError, isCanceled, ServiceError } from '../../client/errors';
 import { withoutContent } from '../../client/fileTypes';
+import { startDeadline } from '../../client/http/failures';
 import { withoutUndefined } from '../../client/json';
 import { shown } from '../../client/values';
 import {
@@ -14,7 +15,7 @@ import {
 import type { TaskPoll } from '../../client/video/pollTasks';
 import { hasVideo, ofService, type TaskReport } from '../../client/video/tasks';
 
-import { checkHttpUrl, downloadFile, hintMissingFiles } from '../files/download';
+import { checkHttpUrl, downloadFile, DOWNLOAD_LIMIT_MS, hintMissingFiles } from '../files/download';
 import { mapItems } from '../run/mapItems';
 import { forTools } from '../run/nodeContext';
 import { errorLine } from '../run/nodeErrors';
@@ -166,7 +167,10 @@ async function downloadFiles(
 	let urls = polledReport;
 	let report: TaskReport | undefined;
 
-	async function fetchFile(file: 'video' | 'thumbnail'): Promise<IBinaryData | undefined> {
+	async function fetchFile(
+		file: 'video' | 'thumbnail',
+		{ leftMs } = startDeadline(run.clock, DOWNLOAD_LIMIT_MS),
+	): Promise<IBinaryData | undefined> {
 		const [url, field] = [urlOf(urls, file), fields[file]];
 		checkUrl(url);
 		if (field === undefined) return undefined;
@@ -175,6 +179,7 @@ async function downloadFiles(
 			name: fileName || task_id,
 			expected: file === 'video' ? 'video' : 'image',
 			maximumFileSize,
+			limitMs: leftMs(),
 			subject: { task_id, [`${file}_url`]: withoutContent(url) },
 			advice: [TO_GET_IT],
 		});
@@ -182,9 +187,10 @@ async function downloadFiles(
 		return stored;
 	}
 
-	/** A URL may have expired: the service is asked once for another one. */
+	/** A URL may have expired: the service is asked once for another one. One limit holds for both. */
 	async function fetchVideo() {
-		const first = await settled(fetchFile('video'));
+		const deadline = startDeadline(run.clock, DOWNLOAD_LIMIT_MS);
+		const first = await settled(fetchFile('video', deadline));
 		if ('value' in first) return first.value;
 		const { error } = first;
 		// An InputError stands for what was not sent, and this video is paid for.
@@ -195,13 +201,14 @@ async function downloadFiles(
 				TO_GET_IT,
 				{ subject: { task_id, video_url: withoutContent(urlOf(urls, 'video')) } },
 			);
-		if (!(error instanceof ServiceError) || isCanceled(error)) throw error;
+		if (!(error instanceof ServiceError) || ['canceled', 'deadline'].includes(error.kind))
+			throw error;
 		const found = await askOnce(run, task_id).catch(() => undefined);
 		if (!found || !hasVideo(found) || urlOf(found, 'video') === urlOf(urls, 'video'))
 			throw error;
 		urls = report = found;
 		result = { ...result, ...withoutFiles(ofService(found)) };
-		return await fetchFile('video');
+		return await fetchFile('video', deadline);
 	}
 
 	const video = await settled(fetchVideo());
