@@ -45,6 +45,14 @@ const server = serverForEach((response, { path, body }) => {
 		return;
 	}
 	const task_id = taskOf(body);
+	if (task_id === 'lost') {
+		response.destroy();
+		return;
+	}
+	if (task_id === '502') {
+		response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>');
+		return;
+	}
 	const completed = { status: 'completed', video_url: `${server.url}/cdn/${task_id}.mp4` };
 	const { status_code = 200, ...report } = (reports[task_id] ?? completed) as IDataObject;
 	json(response, status_code as number, { task_id, model: 'video-m1', ...report });
@@ -470,6 +478,23 @@ describe('Ask Once', () => {
 		expect(error!.message).toBe(`${FAILURE.notFound}. Retry polls again, free of charge`);
 		expect(error!.description).toContain('Tasks not finished: x, y');
 	});
+
+	test.each([['502'], ['lost']])(
+		'an odd answer of a proxy fails no node: %s',
+		async (task_id) => {
+			const { outputs, status } = await wait(CONNECTED, { items: ids(task_id), parameters });
+			expect(status).toBe('success');
+			expect(outputs[GENERATING]).toMatchObject([
+				{
+					json: {
+						task_id,
+						status: 'unknown',
+						error_message: expect.any(String) as string,
+					},
+				},
+			]);
+		},
+	);
 
 	test('writes finished tasks only into the task ledger', async () => {
 		const tables = dataTables();

@@ -228,14 +228,15 @@ const REJECTED_ID = 400;
 
 /**
  * The error of a run in which nothing shows that the service is at the address: no task ever had a status, and the last error of
- * each has not the form of the service (spec 7). Undefined for other runs.
+ * each has not the form of the service (spec 7). Undefined for other runs, and where an error may pass before the deadline.
  */
 function wrongServiceError(polls: readonly TaskPoll[]): ServiceError | undefined {
 	const isOfService = ({ details: { status, isServiceForm } }: SavedError) =>
 		isServiceForm === true || status === REJECTED_ID;
-	const errors = polls.flatMap(({ history, lastError }) =>
-		history === '' && lastError && !isOfService(lastError) ? lastError : [],
-	);
+	const errors = polls.flatMap(({ history, lastError, outcome }) => {
+		const mayPass = outcome === undefined && lastError?.details.retryable === true;
+		return history === '' && lastError && !isOfService(lastError) && !mayPass ? lastError : [];
+	});
 	return errors[0] && errors.length === polls.length ? fromSaved(errors[0]) : undefined;
 }
 
