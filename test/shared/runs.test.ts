@@ -89,6 +89,16 @@ describe('a retry of which n8n does not tell the origin is an error', () => {
 		['no data of the caller', 'integrated', calledBy('webhook'), {}, untold],
 		['not how the caller was started', 'integrated', BARE, { getRunExecutionData }, untold],
 		['an evaluation', 'integrated', calledBy('evaluation'), { getRunExecutionData }, untold],
+		...['retry', 'integrated'].map(
+			(mode) =>
+				[
+					`a caller that is not saved any more, ${mode}`,
+					mode,
+					calledBy('webhook'),
+					{ getRunExecutionData: async () => Promise.resolve(undefined) },
+					new Error('Execution 1, which called this one, is no longer saved'),
+				] as const,
+		),
 		['all there', 'retry', { resumeToken: 'a' }, {}, 'a'],
 		['all of the caller', 'integrated', calledBy('webhook'), { getRunExecutionData }, 'a'],
 		['a caller by hand', 'integrated', calledBy('manual'), { getRunExecutionData }, 'w 7'],

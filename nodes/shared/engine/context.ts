@@ -131,21 +131,30 @@ export function executionOf(context: IExecuteFunctions | ISupplyDataFunctions) {
 		/**
 		 * This execution, the one that called it, and so on.
 		 *
-		 * @throws InputError in a retry where n8n does not tell of what.
+		 * @throws InputError in a retry where n8n does not tell of what, as for a caller that is not saved, or not any more.
 		 */
 		chain: async () => {
 			const isCalled = rootExecutionMode !== mode;
 			const isLost = isCalled && (!current.parent || !getRunExecutionData);
 			const chain = [current];
 			let { parent } = current;
+			let gone: string | undefined;
 			while (parent && !chain.some(({ id }) => id === parent!.executionId)) {
 				const data = await getRunExecutionData?.(parent.executionId);
 				const facts = factsOf(parent.executionId, data);
-				chain.push({ ...facts, token: tokenOf(parent, data) });
+				const token = tokenOf(parent, data);
+				if (getRunExecutionData && !data && !token) gone = parent.executionId;
+				chain.push({ ...facts, token });
 				({ parent } = facts);
 			}
 			if (rootExecutionMode === 'retry' && (isLost || chain.some(({ token }) => !token)))
-				throw missing('which execution this one retries');
+				throw gone === undefined
+					? missing('which execution this one retries')
+					: new InputError(
+							`Execution ${gone}, which called this one,`,
+							'is no longer saved, so a retry does not know what was paid for',
+							'Nothing was sent. Execute the sub-workflow with this item instead. What exists is paid for again, except with an Idempotency Key',
+						);
 			return chain;
 		},
 	};
