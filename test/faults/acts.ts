@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 
 import type { FakeTime } from '../support/fakeTimers';
 import type { Answer } from './answers';
@@ -47,6 +48,34 @@ export const afterFirstPiece =
 			});
 		});
 	};
+
+/** A pause shorter than the idle timeout of every node. */
+const DRIP_MS = 20_000;
+
+/** Sends the pieces one by one, with pauses, until the client gives up. */
+export function drip(
+	to: ServerResponse | Duplex,
+	time: World['time'],
+	pieces: readonly string[],
+): void {
+	time.hold(to);
+	let timer: NodeJS.Timeout | undefined;
+	to.once('close', () => {
+		clearTimeout(timer);
+	});
+	const next = (index: number) => {
+		if (index === pieces.length) {
+			to.end();
+			return;
+		}
+		to.write(pieces[index]);
+		timer = setTimeout(next, DRIP_MS, index + 1);
+	};
+	next(0);
+}
+
+/** A piece again and again: dripped, it takes three hours. */
+export const forever = (piece: string): readonly string[] => Array<string>(540).fill(piece);
 
 /** Responds with an error status in the service's format (spec 7). */
 export const errorStatus =

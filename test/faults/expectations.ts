@@ -86,7 +86,6 @@ function withSession(cell: Cell): Cell {
 }
 
 const HALF = { keeps: ['Half'] };
-const OWN_WORDS = { keeps: ['Own words', 'own_type', 'trace-e'] };
 const said = (status: number) => ({
 	status,
 	keeps: [`Own words for ${status}`, `type_${status}`, 'trace-e'],
@@ -145,19 +144,6 @@ const STRANGE = 'Unexpected response: this is not the Agent Video API';
 const EMPTY = 'Empty response from the service';
 const LOGIN = { keeps: ['Log in first'] };
 const NO_PAGE = badly(FAILURE.notFound, { status: 404, ...LOGIN });
-const STREAM_WELL = byForm(
-	{ streamed: well(), whole: NONE },
-	{ createVideo: NONE, waitForVideo: NONE },
-);
-const ERROR_IN_REPLY = byForm(
-	{
-		streamed: badly('The service reported an error during the reply', {
-			keeps: [...HALF.keeps, ...OWN_WORDS.keeps],
-		}),
-		whole: NONE,
-	},
-	{ createVideo: NONE, waitForVideo: NONE },
-);
 /** After 429 without Retry-After. */
 const AFTER_LIMIT = well({ requests: 2, takesMs: [10_000, 15_000] });
 const WAITED_SEVEN = well({ requests: 2, takesMs: [7_000, 7_000] });
@@ -231,20 +217,15 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		},
 		{ createVideo: NONE, waitForVideo: NONE },
 	),
-	errorEvent: ERROR_IN_REPLY,
-	namedErrorEvent: ERROR_IN_REPLY,
-	errorFirst: row(AFTER_LIMIT, {
-		createVideo: NONE,
-		waitForVideo: NONE,
-	}),
-	emptyEvents: STREAM_WELL,
-	contentParts: row(well({ keeps: ['https://cdn.example.com/picture'] }), {
-		createVideo: NONE,
-		waitForVideo: NONE,
-	}),
-	cutDone: STREAM_WELL,
-	resetAtEnd: STREAM_WELL,
-	missingDone: STREAM_WELL,
+	errorEvent: byForm(
+		{
+			streamed: badly('The service reported an error during the reply', {
+				keeps: [...HALF.keeps, 'Own words', 'own_type', 'trace-e'],
+			}),
+			whole: NONE,
+		},
+		{ createVideo: NONE, waitForVideo: NONE },
+	),
 	html502: row(badly(FAILURE.proxy, { status: 502, keeps: ['502 Bad Gateway'] }), {
 		createVideo: outcomeUnknown(FAILURE.proxy, { status: 502, keeps: ['502 Bad Gateway'] }),
 	}),
@@ -307,7 +288,6 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		waitForVideo: badly(STRANGE, { keeps: [...LOGIN.keeps, 'task-1'], ...LASTING }),
 	}),
 	emptyBody: row(badly(EMPTY), { createVideo: outcomeUnknown(EMPTY) }),
-	wrongType: row(well()),
 	invalidUtf8: row(well()),
 	giant: byForm(
 		{
@@ -315,11 +295,6 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 			whole: badly(TOO_MUCH),
 		},
 		{ createVideo: outcomeUnknown(TOO_MUCH) },
-	),
-	duplicate: byForm(
-		// A duplicate chunk without an id cannot be told from a repeated word; its usage counts once.
-		{ streamed: well({ keeps: ['Half', ' and whole'] }), whole: NONE },
-		{ createVideo: NONE, waitForVideo: NONE },
 	),
 	unknownStatus: row(well(), {
 		createVideo: well({ keeps: ['dreaming'] }),

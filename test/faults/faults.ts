@@ -1,10 +1,9 @@
-import type { ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
-
 import {
 	afterFirstPiece,
 	answerWell,
 	begin,
+	drip,
+	forever,
 	errorStatus,
 	withPieces,
 	type Act,
@@ -29,12 +28,10 @@ export interface Fault {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** A pause shorter than the idle timeout of every node. */
-const DRIP_MS = 20_000;
 const MEGABYTE = 1024 * 1024;
 /** Larger than the limits of an event and of a body. */
-const GIANT_EVENT = event('a'.repeat(9 * MEGABYTE));
-const GIANT_BODY = 'a'.repeat(17 * MEGABYTE);
+const GIANT_EVENT = Buffer.from(event('a'.repeat(9 * MEGABYTE)));
+const GIANT_BODY = Buffer.alloc(17 * MEGABYTE, 'a');
 
 const status = (code: number): Fault => ({
 	title: `status ${code}`,
@@ -64,28 +61,6 @@ const clockSet = (title: string, byMs: number): Fault => ({
 	},
 });
 
-/** Sends a piece every 20 seconds, for hours. */
-function dripForever(
-	to: ServerResponse | Duplex,
-	time: World['time'],
-	piece: string,
-	first = piece,
-): void {
-	time.hold(to);
-	const next = (bytes: string) => {
-		if (to.destroyed || time.passedMs() > 3 * 60 * MINUTE_MS) {
-			to.end();
-			return;
-		}
-		to.write(bytes);
-		setTimeout(() => {
-			next(piece);
-		}, DRIP_MS);
-	};
-	next(first);
-}
-
-const PICTURE_PART = '{"type":"image_url","image_url":{"url":"https://cdn.example.com/picture"}}';
 const HTML_PAGE = '<!DOCTYPE html><html><body><h1>Log in first</h1></body></html>';
 
 /** A page of a proxy or of another server. */
@@ -137,34 +112,23 @@ export const FAULTS = {
 	drip: {
 		title: 'slow response',
 		act: (response, answer, { time }) => {
-			time.hold(response);
 			begin(response, answer);
 			const text = answer.pieces.join('');
 			const drop = Math.ceil(text.length / 20);
-			const next = (from: number) => {
-				if (from >= text.length) {
-					response.end();
-					return;
-				}
-				response.write(text.slice(from, from + drop));
-				setTimeout(() => {
-					next(from + drop);
-				}, DRIP_MS);
-			};
-			next(0);
+			drip(response, time, text.match(new RegExp(`[^]{1,${drop}}`, 'g'))!);
 		},
 	},
 	endlessDrip: {
 		title: 'endless slow response',
 		act: (response, answer, { time }) => {
 			begin(response, answer);
-			dripForever(response, time, answer.isStream ? ': still there\n\n' : ' ');
+			drip(response, time, forever(answer.isStream ? ': still there\n\n' : ' '));
 		},
 	},
 	endlessHeaders: {
 		title: 'endless slow headers',
 		act: (response, _answer, { time }) => {
-			dripForever(response.socket!, time, 'x', 'HTTP/1.1 200 OK\r\nx-dots: ');
+			drip(response.socket!, time, ['HTTP/1.1 200 OK\r\nx-dots: ', ...forever('x')]);
 		},
 	},
 	cutJson: {
@@ -181,54 +145,6 @@ export const FAULTS = {
 			first,
 			event('{"error": {"message": "Own words", "type": "own_type"}, "trace_id": "trace-e"}'),
 		]),
-	},
-	namedErrorEvent: {
-		title: 'event named error in the stream',
-		act: withPieces(([first = '']) => [
-			first,
-			`event: error\n${event('{"message": "Own words", "type": "own_type", "trace_id": "trace-e"}')}`,
-		]),
-	},
-	errorFirst: {
-		title: 'error 429 in place of the reply, with status 200',
-		mayBeDone: false,
-		act: (response, answer) => {
-			const error = '{"error": {"message": "Own words", "code": 429}}';
-			begin(response, answer);
-			response.end(answer.isStream ? event(error) : error);
-		},
-	},
-	emptyEvents: {
-		title: 'empty events between the others',
-		act: withPieces((pieces) => pieces.flatMap((piece) => ['data:\n\n: alive\n\n', piece])),
-	},
-	contentParts: {
-		title: 'content as a list of parts',
-		act: withPieces((pieces) => [
-			pieces
-				.join('')
-				.replace(
-					/"content":"([^"]*)"/g,
-					`"content":[{"type":"text","text":"$1"},${PICTURE_PART}]`,
-				),
-		]),
-	},
-	cutDone: {
-		title: 'truncated [DONE]',
-		act: withPieces((pieces) => [...pieces.slice(0, -1), 'data: [DO']),
-	},
-	resetAtEnd: {
-		title: 'reset in place of [DONE]',
-		act: (response, answer) => {
-			begin(response, answer);
-			response.write(answer.pieces.slice(0, -1).join(''), () => {
-				setImmediate(() => response.socket?.resetAndDestroy());
-			});
-		},
-	},
-	missingDone: {
-		title: 'missing [DONE]',
-		act: withPieces((pieces) => pieces.slice(0, -1)),
 	},
 	html502: {
 		title: 'HTML 502 from nginx',
@@ -288,13 +204,6 @@ export const FAULTS = {
 		title: 'empty body',
 		act: withPieces(() => []),
 	},
-	wrongType: {
-		title: 'wrong content type',
-		act: (response, answer) => {
-			begin(response, answer, 'text/html; charset=utf-8');
-			response.end(answer.pieces.join(''));
-		},
-	},
 	invalidUtf8: {
 		title: 'invalid UTF-8',
 		act: withPieces((pieces) =>
@@ -313,10 +222,6 @@ export const FAULTS = {
 			response.write(answer.pieces[0]);
 			response.end(answer.isStream ? GIANT_EVENT : GIANT_BODY);
 		},
-	},
-	duplicate: {
-		title: 'duplicate chunk',
-		act: withPieces((pieces) => pieces.flatMap((piece) => [piece, piece])),
 	},
 	unknownStatus: {
 		title: 'unknown status value',

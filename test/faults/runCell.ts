@@ -1,15 +1,20 @@
 import { Running } from '../../lab/services/Running';
 import { startNginx } from '../../lab/services/startNginx';
-import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
-import { withFakeTimers } from '../support/fakeTimers';
-import { answerWell, type World } from './acts';
+import {
+	startScriptedServer,
+	type Script,
+	type ScriptedServer,
+	type SeenRequest,
+} from '../support/scriptedServer';
+import { answerWell } from './acts';
 import type { Answer } from './answers';
 import type { Fault } from './faults';
-import { placesOf, recordOutput } from './leaks';
+import { placesOf } from './leaks';
+import { credentialOf, interrupt, observe, type Observed } from './observe';
 import { WAYS, type Operation, type Outcome, type Way } from './operations';
 
 export const KEY = 'sk-0f4e-very-secret';
-const GATEWAY_KEY = 'gw-9d1c-quite-hidden';
+const SECRETS = [KEY, 'gw-9d1c-quite-hidden'] as const;
 
 /** What was observed of an operation under a fault. */
 export interface Seen {
@@ -26,8 +31,8 @@ export interface Seen {
 	readonly leaks: readonly string[];
 }
 
-/** Starts the servers of the matrix: the service, an nginx in front of it, and a second host. */
-export async function startServers() {
+/** Starts the service of a cell and a second host, and an nginx in front of the service. */
+export async function startServers({ hasNginx = true } = {}) {
 	const running = new Running();
 	let script: Script = () => undefined;
 	const service = running.keep(
@@ -40,12 +45,53 @@ export async function startServers() {
 			response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Another host</h1>');
 		}),
 	);
-	const nginx = await startNginx(service.port).catch(async (error: unknown) => {
-		await running.stop();
-		throw error;
-	});
-	running.keep(nginx);
-	const nginxUrl = `http://127.0.0.1:${nginx.port}`;
+	let nginxUrl = '';
+	if (hasNginx) {
+		const nginx = await startNginx(service.port).catch(async (error: unknown) => {
+			await running.stop();
+			throw error;
+		});
+		nginxUrl = `http://127.0.0.1:${running.keep(nginx).port}`;
+	}
+
+	/** Runs an operation under a fault; others may run at the same time. */
+	async function runIn(
+		{ time, printed }: Observed,
+		operation: Operation,
+		{ address, act, count = 1, mayBeDone = true, isUnreachable = false }: Fault,
+		way: Way,
+	): Promise<Seen> {
+		service.requests.length = 0;
+		other.requests.length = 0;
+		const world = { time, nginxUrl, otherUrl: other.url };
+		const undone: SeenRequest[] = [];
+		script = interrupt(
+			operation,
+			act === undefined ? 0 : count,
+			(response, request, answer) => {
+				if (!mayBeDone) undone.push(request);
+				act!(response, answer, world);
+			},
+		);
+		const credential = credentialOf(address?.(world) ?? service.url, SECRETS);
+		const outcome = await operation.run({ credential, ...WAYS[way] });
+		const passedMs = time.passedMs();
+		const places = { output: outcome, console: printed, 'another host': other.requests };
+		return {
+			outcome,
+			requests: isUnreachable
+				? time.sentRequests()
+				: service.requests.length - operation.goodBefore,
+			done: service.requests
+				.filter((request) => !undone.includes(request))
+				.map(({ body }) => JSON.stringify(body)),
+			keys: service.requests.map(({ headers }) => headers.authorization),
+			atOther: [...other.requests],
+			passedMs,
+			leaks: SECRETS.flatMap((secret) => placesOf(secret, places)),
+		};
+	}
+
 	return {
 		nginxUrl,
 		/** Makes the service send this response to every request. */
@@ -57,74 +103,10 @@ export async function startServers() {
 		stop: async () => {
 			await running.stop();
 		},
-		run: async (operation: Operation, fault: Fault, way: Way): Promise<Seen> => {
-			service.requests.length = 0;
-			other.requests.length = 0;
-			return await withFakeTimers(async (time) => {
-				const world: World = { time, nginxUrl, otherUrl: other.url };
-				const observed: Observed = { requests: 0, done: [] };
-				script = respondWith(operation, fault, world, observed);
-				const baseUrl = fault.address?.(world) ?? service.url;
-				// Average intervals and delays, so that the times are predictable.
-				const random = jest.spyOn(Math, 'random').mockReturnValue(0.5);
-				const output = recordOutput();
-				const credential = {
-					baseUrl,
-					apiKey: KEY,
-					extraHeaders: { header: [{ name: 'X-Gateway-Key', value: GATEWAY_KEY }] },
-				};
-				const outcome = await operation.run({ credential, ...WAYS[way] }).finally(() => {
-					output.stop();
-					random.mockRestore();
-				});
-				return {
-					outcome,
-					requests:
-						fault.isUnreachable === true ? time.sentRequests() : observed.requests,
-					done: observed.done,
-					keys: service.requests.map(({ headers }) => headers.authorization),
-					atOther: [...other.requests],
-					passedMs: time.passedMs(),
-					leaks: [KEY, GATEWAY_KEY].flatMap((secret) =>
-						placesOf(secret, {
-							output: outcome,
-							console: output.printed,
-							'another host': other.requests,
-						}),
-					),
-				};
-			});
-		},
+		runIn,
+		run: async (operation: Operation, fault: Fault, way: Way): Promise<Seen> =>
+			await observe(async (observed) => await runIn(observed, operation, fault, way)),
 	};
 }
 
 export type Servers = Awaited<ReturnType<typeof startServers>>;
-
-interface Observed {
-	requests: number;
-	readonly done: string[];
-}
-
-/** Sends the valid responses in order, with the fault after `goodBefore` of them. */
-function respondWith(
-	{ answers, goodBefore }: Operation,
-	{ act, count = 1, mayBeDone = true }: Fault,
-	world: World,
-	observed: Observed,
-): Script {
-	let sent = 0;
-	let faulty = 0;
-	return (response, { body }) => {
-		const answer: Answer = answers[Math.min(sent, answers.length - 1)]!;
-		if (sent >= goodBefore) observed.requests++;
-		const isFaulty = act !== undefined && sent >= goodBefore && faulty < count;
-		if (!isFaulty || mayBeDone) observed.done.push(JSON.stringify(body));
-		if (isFaulty) {
-			faulty++;
-			act(response, answer, world);
-			return;
-		}
-		sent++;
-		answerWell(response, answer);
-	};
-}

@@ -4,7 +4,6 @@ import { begin } from '../faults/acts';
 import type { Answer } from '../faults/answers';
 import type { FakeTime } from '../support/fakeTimers';
 import type { SeenRequest } from '../support/scriptedServer';
-import type { Hosts } from './runCell';
 
 /** One request to a hostile server, and what the server knows. */
 export interface Exchange {
@@ -14,11 +13,7 @@ export interface Exchange {
 	readonly answer: Answer;
 	/** Number of attacked requests before this one. */
 	readonly index: number;
-	readonly time: Pick<FakeTime, 'hold' | 'passedMs'>;
-	/** The port of a server that must not be contacted. */
-	readonly insidePort: number;
-	/** The servers, for a file host. */
-	readonly hosts?: Hosts;
+	readonly time: FakeTime;
 }
 
 /** Responds to a request in place of the valid response. */
@@ -46,21 +41,6 @@ export function pour(response: ServerResponse, piece: string | Buffer): void {
 		}
 	};
 	more();
-}
-
-/** Sends a piece every 20 seconds, until the client gives up or half a day has passed. */
-export function drip(exchange: Exchange, piece: string | Buffer): void {
-	const { response, time } = exchange;
-	time.hold(response);
-	const next = () => {
-		if (response.destroyed || time.passedMs() > 12 * 3_600_000) {
-			response.destroy();
-			return;
-		}
-		response.write(piece);
-		setTimeout(next, 20_000);
-	};
-	next();
 }
 
 /** Sends these bytes in place of an HTTP response, then closes the connection. */

@@ -1,25 +1,27 @@
 import { LoggerProxy } from 'n8n-workflow';
 
-import { recordOutput } from '../faults/leaks';
+import { credentialOf, observe } from '../faults/observe';
 import { WAYS, type Circumstances, type Outcome, type Way } from '../faults/operations';
 import { Running } from '../../lab/services/Running';
-import { withFakeTimers, type FakeTime } from '../support/fakeTimers';
+import type { FakeTime } from '../support/fakeTimers';
+import { imitateNetwork } from '../support/imitatedNetwork';
 import { startScriptedServer, type Script, type ScriptedServer } from '../support/scriptedServer';
-import { hostileNetwork, startTrap } from './network';
 
 /** A key with characters that base64 and URLs encode. */
 export const KEY = 'sk-0f4e/very+secret=7';
 /** The value of an extra header of the credential. */
 export const GATEWAY_KEY = 'gw+9d1c/quite/hidden=3';
 
+/** Imitated public addresses: every connection ends at this machine. */
+const SERVICE = '93.184.216.34';
+const FILE_HOST = '93.184.216.36';
+
 /** What was observed of an operation under an attack. */
 export interface Seen {
 	readonly outcome: Outcome;
 	readonly toService: ScriptedServer['requests'];
 	readonly toFileHost: ScriptedServer['requests'];
-	/** Number of connections to the server that must not be contacted. */
-	readonly toInside: number;
-	/** Contacted addresses of other hosts. */
+	/** Contacted addresses that are neither the service's nor the file host's. */
 	readonly strangers: readonly string[];
 	/** Everything that the nodes printed or logged. */
 	readonly printed: readonly unknown[];
@@ -32,25 +34,17 @@ export interface Seen {
 	readonly grownBytes: number;
 }
 
-/** The servers as an attack knows them. */
-export interface Hosts {
-	readonly time: FakeTime;
-	/** The file host under a public name. */
-	readonly fileUrl: string;
-	readonly insidePort: number;
-}
-
 /** Answers the requests to the service and to the file host. */
 export interface Scripts {
-	service(hosts: Hosts): Script;
-	files?(hosts: Hosts): Script;
+	service(time: FakeTime, fileUrl: string): Script;
+	files?(time: FakeTime): Script;
 }
 
 interface Runs {
 	readonly run: (circumstances: Circumstances) => Promise<Outcome>;
 }
 
-/** Starts a service, a file host, and a server that must not be contacted; all of them are on this machine. */
+/** Starts a service and a file host. */
 export async function startHostileServers() {
 	const running = new Running();
 	const nothing: Script = (response) => {
@@ -68,7 +62,8 @@ export async function startHostileServers() {
 		};
 	const service = running.keep(await startScriptedServer(counting('service')));
 	const files = running.keep(await startScriptedServer(counting('files')));
-	const inside = running.keep(await startTrap());
+	const baseUrl = `http://api.example.com:${service.port}`;
+	const fileUrl = `http://cdn.example.com:${files.port}`;
 
 	return {
 		stop: async () => {
@@ -77,38 +72,30 @@ export async function startHostileServers() {
 		run: async ({ run }: Runs, given: Scripts, way: Way): Promise<Seen> => {
 			service.requests.length = 0;
 			files.requests.length = 0;
-			inside.connections = 0;
 			sentBytes = 0;
-			const network = hostileNetwork();
-			const random = jest.spyOn(Math, 'random').mockReturnValue(0.5);
-			const output = recordOutput();
+			const network = imitateNetwork();
+			network.resolve('api.example.com', [SERVICE]);
+			network.resolve('cdn.example.com', [FILE_HOST]);
+			network.resolve('other.example.net', ['93.184.216.37']);
+			// Judged by its first answer, it must not be contacted at its second one (DNS rebinding).
+			network.resolve('rebind.example.net', [FILE_HOST], ['127.0.0.1']);
 			const logged = recordLog();
 			const memory = watchMemory();
 			const cpu = process.cpuUsage();
 			try {
-				return await withFakeTimers(async (time) => {
-					const hosts: Hosts = {
-						time,
-						fileUrl: `http://cdn.example.com:${files.port}`,
-						insidePort: inside.port,
-					};
-					scripts.service = given.service(hosts);
-					scripts.files = given.files?.(hosts) ?? nothing;
-					const credential = {
-						baseUrl: `http://api.example.com:${service.port}`,
-						apiKey: KEY,
-						extraHeaders: {
-							header: [{ name: 'X-Gateway-Key', value: GATEWAY_KEY }],
-						},
-					};
+				return await observe(async ({ time, printed }) => {
+					scripts.service = given.service(time, fileUrl);
+					scripts.files = given.files?.(time) ?? nothing;
+					const credential = credentialOf(baseUrl, [KEY, GATEWAY_KEY]);
 					const outcome = await run({ credential, ...WAYS[way] });
 					return {
 						outcome,
 						toService: [...service.requests],
 						toFileHost: [...files.requests],
-						toInside: inside.connections,
-						strangers: network.strangers(),
-						printed: [...output.printed, ...logged.lines],
+						strangers: network.contacted.filter(
+							(address) => ![SERVICE, FILE_HOST].includes(address),
+						),
+						printed: [...printed, ...logged.lines],
 						passedMs: time.passedMs(),
 						sentBytes,
 						cpuMs: process.cpuUsage(cpu).user / 1_000,
@@ -118,8 +105,6 @@ export async function startHostileServers() {
 			} finally {
 				memory.stop();
 				logged.stop();
-				output.stop();
-				random.mockRestore();
 				network.restore();
 			}
 		},

@@ -1,14 +1,12 @@
 // cspell:ignore AAAAA
 import { gzipSync } from 'node:zlib';
 
-import { answerWell, begin } from '../faults/acts';
+import { begin, drip, forever } from '../faults/acts';
 import { chunk, event, stream } from '../faults/answers';
 import type { Operation } from '../faults/operations';
-import { eventsOf, type Script } from '../support/scriptedServer';
 import { thorough } from '../support/thorough';
 import {
 	changed,
-	drip,
 	MEGABYTE,
 	pour,
 	raw,
@@ -27,8 +25,6 @@ export interface Attack {
 	readonly ends?: 'well' | 'badly';
 	/** The operations that it is one for; default: all. */
 	readonly on?: (operation: Operation) => boolean;
-	/** Texts of the error, in the words of this package. */
-	readonly says?: RegExp;
 	/** Whether the settings of a node and the operation make a difference; default: only the first settings are tried. */
 	readonly everyWay?: boolean;
 	/** Number of attacked requests; default: all. */
@@ -42,7 +38,7 @@ export interface Attack {
 /** A text that an error must not show to the visitors of a chat. */
 export const STRANGER = 'Words of a stranger';
 /** Bidirectional controls, zero-width characters, an escape sequence and NUL: they hide what a text says. */
-export const UNSEEN = '\u202e\u2066\u200b\u0000\u001b[2J\u0085';
+const UNSEEN = '\u202e\u2066\u200b\u0000\u001b[2J\u0085';
 
 const isChat = ({ node }: Operation) => !/video$/i.test(node) || node === 'agentVideoChatModel';
 const isStream = ({ answers }: Operation) => answers.at(-1)!.isStream;
@@ -96,59 +92,25 @@ function quotesOf(header: string): string {
 	].join(' ; ');
 }
 
-const quote = (title: string, act: Attacker, more: Partial<Attack> = {}): Attack => ({
+/** Quotes the headers where the call fails. */
+const quote = (title: string, act: Attacker, on?: Attack['on']): Attack => ({
 	title: `quotes headers in ${title}`,
 	act,
+	ends: 'badly',
 	everyWay: true,
-	...more,
-});
-/** Quotes the headers where the call fails. */
-const quoteBadly = (title: string, act: Attacker, on?: Attack['on']): Attack =>
-	quote(title, act, { ends: 'badly', ...(on && { on }) });
-
-const redirect = (status: number, host: string): Attack => ({
-	title: `redirect ${status} to ${host}`,
-	ends: 'badly',
-	says: new RegExp(host.replaceAll('.', '\\.')),
-	act: ({ response, insidePort }) => {
-		response.writeHead(status, { location: `http://${host}:${insidePort}/v1/elsewhere` }).end();
-	},
+	...(on && { on }),
 });
 
-/** Changes the delta of a streamed reply, or the message of another one. */
-const message = (change: (message: Record<string, unknown>, exchange: Exchange) => object) =>
-	changed((fields, exchange) => {
-		const [choice] = (fields['choices'] ?? []) as Record<string, unknown>[];
-		if (choice === undefined) return fields;
-		const name = 'delta' in choice ? 'delta' : 'message';
-		const held = choice[name] as Record<string, unknown>;
-		return { ...fields, choices: [{ ...choice, [name]: change(held, exchange) }] };
-	});
-
-const retryAfter = (value: string): Attack => ({
-	title: `429 with Retry-After ${value}`,
-	act: (exchange) => {
-		reject(exchange, 429, { message: STRANGER }, {}, { 'retry-after': value });
-	},
-	ends: 'badly',
-});
-
-/** Sends tool calls, then a reply when it has results. */
-const toolCalls = (calls: readonly unknown[]): Attacker =>
-	calledThen((exchange) => {
+/** Sends tool calls, then the valid reply when it has results. */
+const toolCalls =
+	(calls: readonly unknown[]): Attacker =>
+	(exchange) => {
 		const events = calls.map((each) =>
 			chunk({ tool_calls: Array.isArray(each) ? each : [each] }),
 		);
-		send(exchange, stream(events, 'tool_calls').pieces.join(''));
-	});
-
-/** Attacks the first request with tool calls; then sends the valid reply. */
-function calledThen(attack: Attacker): Attacker {
-	return (exchange) => {
-		if (exchange.index === 0) attack(exchange);
-		else send(exchange, exchange.answer.pieces.join(''));
+		const { pieces } = exchange.index === 0 ? stream(events, 'tool_calls') : exchange.answer;
+		send(exchange, pieces.join(''));
 	};
-}
 
 const call = (args: string, more: object = {}, index = 0) => ({
 	index,
@@ -217,39 +179,37 @@ function sendError({ response }: Exchange, text: string): void {
 
 /** Every attack of the service, one per row. */
 export const SERVICE_ATTACKS: readonly Attack[] = [
-	redirect(302, 'sub.api.example.com'),
-	redirect(307, 'other.example.net'),
-	quoteBadly('the message of a 400', (exchange) => {
+	quote('the message of a 400', (exchange) => {
 		reject(exchange, 400, { message: `${STRANGER}: ${quoted(exchange)}` });
 	}),
-	quoteBadly('type and trace ID of a 403', (exchange) => {
+	quote('type and trace ID of a 403', (exchange) => {
 		const text = quoted(exchange);
 		const error = { message: STRANGER, type: text, code: text };
 		reject(exchange, 403, error, { trace_id: text });
 	}),
-	quoteBadly('an error message, every character percent-encoded or escaped', (exchange) => {
+	quote('an error message, every character percent-encoded or escaped', (exchange) => {
 		const key = bearer(exchange);
 		const text = `${STRANGER}: ${percentEncoded(key)} ${escaped(key)}`;
 		reject(exchange, 400, { message: text, type: text });
 	}),
-	quoteBadly('the page of a 502', (exchange) => {
+	quote('the page of a 502', (exchange) => {
 		const { response } = exchange;
 		response.writeHead(502, { 'content-type': 'text/html' });
 		response.end(`<h1>Bad gateway</h1><pre>${quoted(exchange).replaceAll('"', "'")}</pre>`);
 	}),
-	quoteBadly('a page with status 200', (exchange) => {
+	quote('a page with status 200', (exchange) => {
 		exchange.response.writeHead(200, { 'content-type': 'text/html' });
 		exchange.response.end(`<pre>${quoted(exchange)}</pre>`);
 	}),
-	quoteBadly('truncated JSON', (exchange) => {
+	quote('truncated JSON', (exchange) => {
 		send(exchange, `{"echo":${JSON.stringify(quoted(exchange))},`);
 	}),
-	quoteBadly('an error with status 200', (exchange) => {
+	quote('an error with status 200', (exchange) => {
 		const text = `${STRANGER}: ${quoted(exchange)}`;
 		const error = JSON.stringify({ error: { message: text, type: text }, trace_id: text });
 		send(exchange, exchange.answer.isStream ? event(error) : error);
 	}),
-	quoteBadly(
+	quote(
 		'an event named error',
 		(exchange) => {
 			const error = JSON.stringify({ message: `${STRANGER}: ${quoted(exchange)}` });
@@ -257,7 +217,7 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 		},
 		isStream,
 	),
-	quoteBadly(
+	quote(
 		'a failed task',
 		changed((fields, exchange) => {
 			const text = quoted(exchange);
@@ -265,80 +225,15 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 		}),
 		({ node }) => node === 'waitForVideo',
 	),
-	quote(
-		'every other field',
-		changed((fields, exchange) => {
+	{
+		title: 'quotes headers in every other field',
+		act: changed((fields, exchange) => {
 			const text = quoted(exchange);
 			const ids = { model: text, trace_id: text, id: text, reason: text, session_id: text };
 			return { ...fields, ...ids, debug: { headers: [text] } };
 		}),
-	),
-	quote(
-		'an ID',
-		changed((fields, exchange) => ({ ...fields, id: bearer(exchange) })),
-	),
-	quote(
-		'the name of a field',
-		changed((fields, exchange) => ({ ...fields, quota: { [bearer(exchange)]: 1 } })),
-	),
-	quote(
-		'the result of a tool',
-		(exchange) => {
-			const text = quoted(exchange);
-			const data = { tool: text, arguments: { headers: text } };
-			const run = { name: 'search', arguments: data, result: text, status: 'success' };
-			const lines = [
-				{ extension: { type: 'tool_start', data } },
-				{ extension: { type: 'tool_calls', data: { tool_calls: [run] } } },
-			];
-			send(exchange, eventsOf(lines) + exchange.answer.pieces.join(''));
-		},
-		{ on: (operation) => operation.node === 'superAssistant' && isStream(operation) },
-	),
-	quote(
-		'arguments of a tool call, split over two events',
-		(exchange) => {
-			const text = JSON.stringify({ customerId: bearer(exchange) });
-			const more = { index: 0, function: { arguments: text.slice(27) } };
-			toolCalls([call(text.slice(0, 27)), more])(exchange);
-		},
-		{ on: hasTools },
-	),
-	...Object.entries<(exchange: Exchange) => Record<string, string>>({
-		'the reply': (exchange) => ({ content: quoted(exchange) }),
-		'the reasoning': (exchange) => ({ reasoning_content: quoted(exchange) }),
-		'the reply, every character percent-encoded': (exchange) => ({
-			content: percentEncoded(bearer(exchange)),
-		}),
-	}).map(([title, fields]) =>
-		quote(
-			title,
-			message((held, exchange) => ({ ...held, ...fields(exchange) })),
-			{ on: isChat },
-		),
-	),
-	quote(
-		'the reply, its letters as escapes',
-		replaced(
-			message((held, exchange) => ({ ...held, content: `escaped ${bearer(exchange)}` })),
-			/"escaped [^"]+"/,
-			(text) => `"${escaped(text.slice(1, -1))}"`,
-		),
-		{ on: isChat },
-	),
-	...Object.entries<(text: string) => readonly string[]>({
-		'all events': (text) => Array.from(text),
-		'two events': (text) => [text.slice(0, 17), text.slice(17)],
-	}).map(([title, split]) =>
-		quote(
-			`the reply, split over ${title}`,
-			(exchange) => {
-				const events = split(bearer(exchange)).map((content) => chunk({ content }));
-				send(exchange, stream(events).pieces.join(''));
-			},
-			{ on: isStream },
-		),
-	),
+		everyWay: true,
+	},
 	...Object.entries(SUSPICIOUS).map(([name, piece]): Attack => ({
 		title: `many ${name} in each text`,
 		act: changed((fields) => withText(fields, piece.repeat(MANY / piece.length))),
@@ -402,15 +297,15 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 		'gzip that is none': (exchange) => {
 			send(exchange, exchange.answer.pieces.join(''), { 'content-encoding': 'gzip' });
 		},
-		'endless slow keep-alive': (exchange) => {
-			begin(exchange.response, exchange.answer);
-			drip(exchange, exchange.answer.isStream ? ': still there\n\n' : ' ');
+		'endless slow keep-alive': ({ response, answer, time }) => {
+			begin(response, answer);
+			drip(response, time, forever(answer.isStream ? ': still there\n\n' : ' '));
 		},
 		'redirect without a location': ({ response }) => {
 			response.writeHead(302).end();
 		},
 		'redirect whose address quotes the key': (exchange) => {
-			const target = `http://other.example.net:${exchange.insidePort}/?${quoted(exchange)}`;
+			const target = `http://other.example.net/?${quoted(exchange)}`;
 			exchange.response.writeHead(307, { location: target.replaceAll(/[{}" ]/g, '+') }).end();
 		},
 	}).map(([title, act]): Attack => ({ title, act, ends: 'badly' })),
@@ -528,7 +423,6 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 		),
 		on: hasTools,
 	},
-	...['99999999999999999999', '-5', 'Fri, 31 Dec 9999 23:59:59 GMT'].map(retryAfter),
 	{
 		title: 'Content-Length above the body',
 		act: (exchange) => {
@@ -585,22 +479,3 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 		})),
 	},
 ];
-
-/** Sends the valid responses in order, and the attack in place of those after `goodBefore`. */
-export function attackScript(
-	{ answers, goodBefore }: Operation,
-	{ act, count = Infinity }: Attack,
-	server: Pick<Exchange, 'time' | 'insidePort'>,
-): Script {
-	let sent = 0;
-	let index = 0;
-	return (response, request) => {
-		const answer = answers[Math.min(sent, answers.length - 1)]!;
-		if (sent >= goodBefore && index < count) {
-			act({ response, request, answer, index: index++, ...server });
-			return;
-		}
-		sent++;
-		answerWell(response, answer);
-	};
-}

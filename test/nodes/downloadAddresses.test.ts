@@ -82,7 +82,7 @@ describe.each(Object.entries(NODES))('%s', (_name, download) => {
 		expect(network.contacted.slice(-3)).toStrictEqual([PUBLIC, PUBLIC, '2606:4700::1111']);
 	});
 
-	// The table of private hosts is that of `isPrivateUrl`; the hostile file host spells them otherwise.
+	// The table of private hosts, with their spellings, is that of `isPrivateUrl`.
 	test.each([
 		'127.0.0.1',
 		'100.100.100.200',
