@@ -1,16 +1,5 @@
 import { startService, user, type Json, type TestService } from '../emulator/support/service';
-import {
-	agent,
-	anything,
-	assistant,
-	chat,
-	createVideo,
-	jsonOf,
-	matching,
-	model,
-	waitForVideo,
-	WEATHER,
-} from './nodeRuns';
+import { WEATHER } from './nodeRuns';
 
 jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
 	virtual: true,
@@ -137,82 +126,4 @@ describe('the emulator with --minimal sends nothing beyond the letter of the spe
 		expect(pathsOf(body)).toStrictEqual(['error', 'error.message', 'error.type']);
 		expect(headers.get('retry-after')).toBeNull();
 	});
-});
-
-describe.each([false, true])('with nothing beyond the letter, streamed: %s', (isStreamed) => {
-	test('Chat Completion gives text and usage, and nothing that was not sent', async () => {
-		const json = jsonOf(await chat(service, { prompt: 'Hello', isStreamed }));
-		expect(json).toMatchObject({
-			output: matching(/\w/),
-			usage: { total_tokens: anything(Number) },
-		});
-		for (const name of ['id', 'object', 'created', 'model', 'session_id', 'trace_id'])
-			expect(json).not.toHaveProperty(name);
-	});
-
-	test('Chat Completion parses JSON, and gives the fields of an application', async () => {
-		const json = jsonOf(
-			await chat(service, {
-				prompt: 'Which aspect ratio fits a phone? Answer as JSON with the key answer',
-				appCode: 'demo-app',
-				isJson: true,
-				output: 'detailed',
-				isStreamed,
-			}),
-		);
-		expect(json).toMatchObject({
-			json: { answer: anything(String) },
-			knowledge_base: { search_hit: anything(Boolean) },
-			suggested_questions: anything(Array),
-		});
-	});
-
-	test('Chat Completion gives the tool calls that the model asks for', async () => {
-		const options = { tools: JSON.stringify([WEATHER]) };
-		const json = jsonOf(await chat(service, { prompt: WEATHER_QUESTION, options, isStreamed }));
-		expect(json).toMatchObject({
-			finish_reason: 'tool_calls',
-			tool_calls: [{ function: { name: 'get_weather', arguments: '{"city":"Rome"}' } }],
-		});
-	});
-
-	test('Agent with Tools runs the tool calls and answers', async () => {
-		const tools = [WEATHER];
-		const form = { prompt: WEATHER_QUESTION, tools, isStreamed };
-		const json = jsonOf(await agent(service, form, () => ({ temperature: 21 })));
-		expect(json).toMatchObject({ output: matching(/21/), rounds: 2 });
-	});
-
-	test('Super Assistant gives reply, session and executed tools, and goes on in the session', async () => {
-		const more = { output: 'detailed', isStreamed } as const;
-		const form = { message: `My name is Ada. ${TASK}`, ...more };
-		const first = jsonOf(await assistant(service, form));
-		expect(first).toMatchObject({ output: matching(/68/) });
-		expect(JSON.stringify(first)).toContain('calculator');
-		const { body } = service.journal.of('/v1/chat/completions').at(-1)!;
-		expect(body).not.toHaveProperty('session_id');
-		const sessionId = String(first['session_id']);
-		const question = { message: 'What is my name?', sessionId, ...more };
-		const again = jsonOf(await assistant(service, question));
-		expect(again).toMatchObject({
-			output: matching(/Ada/),
-			session_id: sessionId,
-		});
-	});
-
-	test('Agent Video Chat Model gives text and usage', async () => {
-		const { items, error } = await model(service, { isStreamed });
-		expect(error?.message).toBeUndefined();
-		const text = JSON.stringify(items[0]!.json);
-		expect(text).toMatch(/"totalTokens":\d+/);
-		expect(text).toMatch(isStreamed ? /text-delta/ : /"type":"text","text":"\w/);
-	});
-});
-
-test('Create Video and Wait for Video get the video', async () => {
-	const created = jsonOf(await createVideo(service, { model: 'video-m1', prompt: 'A lake' }));
-	await service.clock.advance(60_000);
-	const done = jsonOf(await waitForVideo(service, [created]));
-	expect(done).toMatchObject({ status: 'completed', video_url: anything(String) });
-	expect(done).not.toHaveProperty('thumbnail_url');
 });

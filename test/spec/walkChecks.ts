@@ -112,46 +112,6 @@ const status =
 		}
 	};
 
-const options = { retries: 0 };
-/** How each of the three chat nodes comes to a status. */
-const CHAT_STATUSES: Readonly<Record<number, readonly [form: ChatForm, apiKey?: string]>> = {
-	400: [{ imageUrls: ['https://host.invalid/a.png'] }],
-	401: [{}, 'another-key'],
-	402: [{ appCode: 'no-such-app' }],
-	403: [{ appCode: 'private-app' }],
-	406: [{}, 'demo-key-no-credit'],
-	409: [{ prompt: 'forbidden-word' }],
-	429: [{ appCode: 'busy-app' }],
-	503: [{ prompt: 'broken-service' }],
-};
-const chatStatuses = Object.entries(CHAT_STATUSES).map(([code, [form, apiKey = 'demo-key']]) => {
-	const { prompt: message = 'Hi', appCode = 'demo-assistant', imageUrls = [] } = form;
-	const runs = [
-		...bothChats({ ...form, options, isStreamed: true }),
-		asks({ message, appCode, imageUrls, options }),
-	];
-	return [`chat status ${code}`, status(Number(code), 'chat', runs, { apiKey })];
-});
-
-/** How Create Video comes to a status. */
-const VIDEO_STATUSES: Readonly<
-	Record<number, readonly [form: Partial<VideoForm>, apiKey?: string]>
-> = {
-	400: [{ files: [['image', 'https://host.invalid/a.png']] }],
-	401: [{}, 'another-key'],
-	402: [{ model: 'video-m99' }],
-	406: [{}, 'demo-key-no-credit'],
-	409: [{ prompt: 'forbidden-word' }],
-	503: [{ prompt: 'broken-service' }],
-};
-const videoStatuses = Object.entries(VIDEO_STATUSES).map(([code, [form, apiKey = 'demo-key']]) => {
-	const runs = [films({ ...form, fields: { options } })];
-	// The only status that a question for a task can have.
-	if (code === '401')
-		runs.push(async (target) => await waitForVideo(target, [{ task_id: 'task-1' }]));
-	return [`video status ${code}`, status(Number(code), 'video', runs, { apiKey })];
-});
-
 const WRONG_ROLES = [
 	{ ...user('Hi'), tool_calls: [{ ...CALL, id: 'call_1' }] },
 	{ ...user('Hi'), tool_call_id: 'call_1' },
@@ -500,5 +460,4 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 			films({ files: [['image', 'https://example.com/forbidden-word.png']] }),
 		]),
 	),
-	...(Object.fromEntries([...chatStatuses, ...videoStatuses]) as Record<string, WalkCheck>),
 };
