@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import { errorBody, startService, user, type Json, type TestService } from './support/service';
 
 let service: TestService;
@@ -27,42 +26,6 @@ async function raw(path: string, body: Json) {
 const ask = () => raw('/v1/chat/completions', SUM);
 const stream = () => raw('/v1/chat/completions', { ...SUM, stream: true });
 const events = (text: string) => text.split('\n\n').filter(Boolean);
-
-describe('faults that hold a video task back', () => {
-	const VIDEOS = '/v1/videos/generations';
-	const BOAT = { model: 'video-m1', prompt: 'A boat' };
-	const create = () => raw(VIDEOS, BOAT);
-	const untilJournal = async (status: number) => {
-		while (service.journal.of(VIDEOS).at(-1)?.status !== status) await setImmediate();
-	};
-
-	it('hold: the task is created when the faults are removed, even without its client', async () => {
-		service.faults.add({ kind: 'hold', count: 2 });
-		const answered = create();
-		const call = request(service.url + VIDEOS, { method: 'POST', headers: HEADERS });
-		call.on('error', () => undefined).end(JSON.stringify(BOAT));
-		while (service.journal.of(VIDEOS).filter(({ fault }) => fault).length < 2)
-			await setImmediate();
-		call.destroy();
-		expect(service.tasks.all).toHaveLength(0);
-
-		service.faults.clear();
-		expect(JSON.parse((await answered).text)).toHaveProperty('task_id');
-		await untilJournal(200);
-		expect(service.tasks.all).toHaveLength(2);
-	});
-
-	it('holdBody: the task exists, its answer arrives when the faults are removed', async () => {
-		service.faults.add({ kind: 'holdBody' });
-		const answered = create();
-		await untilJournal(200);
-		expect(service.tasks.all).toHaveLength(1);
-		service.faults.clear();
-		expect(JSON.parse((await answered).text)).toMatchObject({
-			task_id: service.tasks.all[0]!.id,
-		});
-	});
-});
 
 describe('response faults', () => {
 	it('status: default error body, custom body, text and headers', async () => {
@@ -114,32 +77,5 @@ describe('body faults', () => {
 			model: 'video-m1',
 			extra: null,
 		});
-	});
-});
-
-describe('fault matching', () => {
-	const statuses = async (count: number) => {
-		const seen: number[] = [];
-		for (let index = 0; index < count; index++) seen.push((await ask()).status);
-		return seen;
-	};
-
-	it('applies to one request by default, to `count` requests after `skip` requests', async () => {
-		service.faults.add({ kind: 'status', status: 503, skip: 1, count: 2 });
-		expect(await statuses(5)).toEqual([200, 503, 503, 200, 200]);
-		expect(service.faults.pending).toEqual([]);
-	});
-
-	it('matches by path, method and body text', async () => {
-		const status = (code: number) => ({ kind: 'status', status: code }) as const;
-		service.faults.add(
-			{ ...status(500), path: '/v1/videos/' },
-			{ ...status(501), method: 'get' },
-			{ ...status(502), contains: '2 + 2' },
-		);
-		expect((await service.chat({ messages: [user('Hi')] })).status).toBe(200);
-		expect((await ask()).status).toBe(502);
-		expect((await fetch(`${service.url}/cdn/images/a.jpg`)).status).toBe(501);
-		expect((await service.queryTask('x')).status).toBe(500);
 	});
 });
