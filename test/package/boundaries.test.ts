@@ -246,27 +246,11 @@ describe('the internals of n8n', () => {
 	}
 
 	test('only the folder for n8n touches what n8n does not promise', () => {
-		const others = filesBelow('nodes').filter((file) => !file.startsWith(ENGINE));
-		expect(others.length).toBeGreaterThan(80);
-		expect(
-			others.flatMap((file) => touched(file, readFileSync(join(ROOT, file), 'utf8'))),
-		).toStrictEqual([]);
-	});
-
-	test.each([
-		'(context as Internals).runExecutionData',
-		'const { nodeExecutionStack } = given;',
-		'const { resumeToken: token } = given;',
-		"given['additionalData']",
-		'interface Own { readonly executionTimeoutTimestamp?: number }',
-		'context as unknown as Internals',
-		'context.helpers.request(options)',
-		'Object.create(context)',
-		"name.startsWith('SsrfBlockedIp')",
-		"({ show: { '@tool': [true] } })",
-		'`={{ $rawParameter.${name} }}`',
-	])('%s is found in another folder', (text) => {
-		expect(touched('other.ts', text)).toHaveLength(1);
+		const touches = filesBelow('nodes').flatMap((file) =>
+			touched(file, readFileSync(join(ROOT, file), 'utf8')),
+		);
+		expect(touches.filter((touch) => touch.startsWith(ENGINE)).length).toBeGreaterThan(30);
+		expect(touches.filter((touch) => !touch.startsWith(ENGINE))).toStrictEqual([]);
 	});
 
 	test('each export says where in n8n it was read, and what happens without it', () => {
