@@ -32,7 +32,7 @@ export async function serveSharedN8n(): Promise<void> {
 		// A connection that is kept may be closed at the moment of the next request.
 		response.setHeader('Connection', 'close');
 		n8nOf(url).then(
-			({ url: address, pid }) => response.end(JSON.stringify({ url: address, pid })),
+			({ url: address }) => response.end(address),
 			(error: unknown) => response.writeHead(500).end(String(error)),
 		);
 	});
@@ -54,11 +54,11 @@ export async function stopSharedN8n(): Promise<void> {
 }
 
 /**
- * The address and the process of this worker's n8n.
+ * The address of this worker's n8n.
  *
  * @throws Error with the end of n8n's log when it does not start.
  */
-export async function sharedN8n(): Promise<Pick<N8n, 'url' | 'pid'>> {
+export async function sharedN8nUrl(): Promise<string> {
 	const url = `${process.env[ADDRESS]}/${process.env['JEST_WORKER_ID']}`;
 	const { status, data } = await axios.get<string>(url, {
 		proxy: false,
@@ -66,14 +66,5 @@ export async function sharedN8n(): Promise<Pick<N8n, 'url' | 'pid'>> {
 		validateStatus: () => true,
 	});
 	if (status !== 200) throw new Error(data);
-	return JSON.parse(data) as Pick<N8n, 'url' | 'pid'>;
-}
-
-/**
- * The address of this worker's n8n.
- *
- * @throws Error as `sharedN8n`.
- */
-export async function sharedN8nUrl(): Promise<string> {
-	return (await sharedN8n()).url;
+	return data;
 }
