@@ -1,5 +1,8 @@
 // @seconds 85
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
 import type { INode } from 'n8n-workflow';
@@ -9,7 +12,7 @@ import { ROOT } from '../../lab/paths';
 import { rehearse, type Rehearsal } from '../../lab/rehearsal/rehearse';
 import { startFencedN8n, type FencedN8n } from '../../lab/rehearsal/startFencedN8n';
 import { Running } from '../../lab/services/Running';
-import { drawn, node, type Wires } from '../e2e/support/buildWorkflow';
+import { drawn, node, workflow, type Wires } from '../e2e/support/buildWorkflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from '../e2e/support/session';
 
 /** Those in which the workflows below differ; the normal night is always run. */
@@ -22,6 +25,17 @@ let rehearsals: readonly Rehearsal[];
 let told: readonly Rehearsal[];
 let refused: readonly Rehearsal[];
 let early: readonly Rehearsal[];
+let hostile: readonly Rehearsal[];
+/** What the hostile ones tried to reach. */
+let tried: readonly string[];
+
+/** A server of somebody else on this machine, with the paths that it was asked for. */
+const asked: string[] = [];
+const other = createServer(({ url }, answer) => {
+	asked.push(url!);
+	answer.end('{}');
+});
+let otherUrl: string;
 
 const base = (name: string, type: string, version: number, parameters: object = {}) =>
 	node(name, `n8n-nodes-base.${type}`, version, { parameters });
@@ -138,6 +152,67 @@ function withCaller(workflow: ExportedWorkflow): ExportedWorkflow {
 	return { ...changed, nodes };
 }
 
+/** A workflow that makes a video after a node. */
+const withVideo = (name: string, first: INode | undefined, references = {}) =>
+	workflow(`Hostile: ${name}`, [
+		base('Go', 'scheduleTrigger', 1.2),
+		...(first ? [first] : []),
+		node('Kite', 'n8n-nodes-agent-video.createVideo', 1, {
+			parameters: { prompt: 'A kite', references },
+		}),
+		node('Wait', 'n8n-nodes-agent-video.waitForVideo', 1),
+	]);
+
+/** Workflows that try to reach a server which is not the emulator. */
+function hostileWorkflows(url: string): readonly ExportedWorkflow[] {
+	const called = base('In', 'executeWorkflowTrigger', 1.1, { inputSource: 'passthrough' });
+	const call = (path: string) => base('It', 'httpRequest', 4.2, { url: `${url}/${path}` });
+	const inline = JSON.stringify(workflow('Inside', [called, call('inline')]));
+	const code = (tries: string) =>
+		base('It', 'code', 2, {
+			jsCode: `try { ${tries} } catch {} return [{ json: { prompt: 'A kite' } }];`,
+		});
+	const execute = (parameters: object) =>
+		base('It', 'executeWorkflow', 1.2, {
+			...{ workflowId: '={{ $workflow.id }}', options: {} },
+			...parameters,
+		});
+	const expression = `={{ (() => { try { return [].constructor.constructor("return process")().mainModule.require('http').get('${url}/expression') } catch { return 'no' } })() }}`;
+	const nodes: Readonly<Record<string, INode>> = {
+		'a spelled name': code(`await this.helpers['http' + 'Request']({ url: '${url}/code' });`),
+		'a look-up': code(
+			`for (const key of Object.keys(this.helpers)) if (key.startsWith('http') || key.startsWith('req')) await this.helpers[key]({ url: '${url}/look-up', uri: '${url}/look-up' });`,
+		),
+		fetch: code(`await globalThis['fet' + 'ch']('${url}/fetch');`),
+		'a constructor': code(
+			`const F = (async () => {}).constructor; await F("u", "return (await import('node:http')).get(u)")('${url}/import');`,
+		),
+		'binary helpers': code(
+			`const data = await this.helpers.prepareBinaryData(Buffer.from('x'), '${url}/file'); await this.helpers.getBinaryStream?.('${url}/stream'); await this.helpers.createReadStream?.('${url}/read');`,
+		),
+		'an old function': base('It', 'function', 1, {
+			functionCode: `try { await this.helpers['http' + 'Request']({ url: '${url}/function' }); } catch {} return items;`,
+		}),
+		'a workflow in a node': execute({ source: 'parameter', workflowJson: `${inline} ` }),
+		'a workflow from a URL': execute({ source: 'url', workflowUrl: `${url}/workflow` }),
+		'an expression': base('It', 'set', 3.4, {
+			assignments: {
+				assignments: [{ id: '1', name: 'x', value: expression, type: 'string' }],
+			},
+		}),
+		'HTML with a picture': base('It', 'html', 1, {
+			operation: 'generateHtmlTemplate',
+			html: `<img src="${url}/img">`,
+		}),
+		'a request': call('request'),
+	};
+	const file = [{ kind: 'image', source: 'url', url: `${url}/ours` }];
+	return [
+		...Object.entries(nodes).map(([name, it]) => withVideo(name, it)),
+		withVideo('a picture of ours', undefined, { file }),
+	];
+}
+
 let n8n: FencedN8n;
 let workflows: readonly ExportedWorkflow[];
 
@@ -171,7 +246,16 @@ beforeAll(async () => {
 	early = await rehearse(workflows.slice(-1), { n8n: { ...n8n, kill }, only: ['kill-wait'] });
 }, SET_UP_LIMIT_MS);
 
+beforeAll(async () => {
+	other.listen(0, '127.0.0.1');
+	await once(other, 'listening');
+	otherUrl = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+	hostile = await rehearse(hostileWorkflows(otherUrl), { n8n, only: [] });
+	tried = await n8n.refused();
+}, SET_UP_LIMIT_MS);
+
 afterAll(async () => {
+	other.close();
 	await running.stop();
 }, RUN_LIMIT_MS);
 
@@ -292,4 +376,12 @@ it('a retry without the task ledger pays twice, and loses what the killed execut
 	const normal = [2, 2, 2, 0, 0, 0, 'green'];
 	expect(linesOf('no-ledger')).toMatchObject({ normal, 'kill-wait': killed });
 	expect(linesOf('no-ledger', early[0])).toStrictEqual({ normal, 'kill-wait': killed });
+});
+
+it('a workflow of a stranger reaches nothing but the emulator, and what it tried is listed', () => {
+	expect(asked).toStrictEqual([]);
+	expect(tried).toStrictEqual([`a connection to ${new URL(otherUrl).host}`]);
+	// What it tried was not the end of it.
+	const stopped = hostile.filter(({ results: [first] }) => first!.delivered !== 1);
+	expect(stopped.map(({ workflow }) => workflow)).toStrictEqual(['Hostile: an expression']);
 });
