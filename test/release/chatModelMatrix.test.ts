@@ -10,6 +10,7 @@ import type { Workflow } from '../../lab/n8n/workflow';
 import type { ChatMessage } from '../../nodes/client/chat/types';
 import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { node, withSubNodes, workflow } from '../e2e/support/buildWorkflow';
+import { call } from '../e2e/support/scriptedModel';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from '../e2e/support/session';
 
 const LANGCHAIN = '@n8n/n8n-nodes-langchain';
@@ -22,8 +23,13 @@ interface Request {
 	readonly stream?: boolean;
 	readonly tools?: readonly { function: { name: string } }[];
 }
-/** What a model says: a text, an object as JSON, or a call of a tool with arguments. */
-type Said = string | object | { readonly tool: string; readonly args: object };
+/** A call of a tool with arguments. */
+interface Call {
+	readonly tool: string;
+	readonly args: object;
+}
+/** What a model says: a text, an object as JSON, or a call. */
+type Said = string | object | Call;
 type Model = (request: Request) => Said;
 const STYLES = ['plain', 'thinking', 'fencing'] as const;
 type Style = (typeof STYLES)[number];
@@ -38,47 +44,30 @@ beforeAll(async () => {
 	server = await startScriptedServer((response, { body }) => {
 		const request = body as Request;
 		const said = model(request);
-		const call = typeof said === 'object' && 'tool' in said && (said as { args: object });
 		const text = typeof said === 'string' ? said : JSON.stringify(said, null, 1);
-		const shown = style === 'fencing' && typeof said !== 'string' ? fenced(text) : text;
-		const tool_calls = call && [
-			{
-				id: `c${server.requests.length}`,
-				type: 'function',
-				function: {
-					name: (said as { tool: string }).tool,
-					arguments: JSON.stringify(call.args),
-				},
-			},
-		];
 		const message = {
 			role: 'assistant',
-			content: tool_calls ? null : shown,
 			...(style === 'thinking' && { reasoning_content: 'The user wants something.' }),
-			...(tool_calls && { tool_calls }),
+			...(isCall(said)
+				? {
+						content: null,
+						tool_calls: [
+							{
+								index: 0,
+								...call(`c${server.requests.length}`, said.tool, said.args),
+							},
+						],
+					}
+				: { content: style === 'fencing' && text !== said ? fenced(text) : text }),
 		};
-		const finish_reason = tool_calls ? 'tool_calls' : 'stop';
+		const end = { finish_reason: isCall(said) ? 'tool_calls' : 'stop' };
 		if (request.stream !== true) {
-			const body = { id: 'r', object: 'chat.completion', created: 1, model: 'chat-m1' };
-			const choices = [{ index: 0, message, finish_reason }];
-			json(response, 200, { ...body, choices, usage: USAGE });
+			json(response, 200, { choices: [{ index: 0, message, ...end }], usage: USAGE });
 			return;
 		}
-		const chunk = (delta: object, more: object = {}) => ({
-			id: 'r',
-			object: 'chat.completion.chunk',
-			created: 1,
-			model: 'chat-m1',
-			choices: [{ index: 0, delta, finish_reason: null, ...more }],
-		});
-		const { content, reasoning_content, tool_calls: calls, role } = message as ChatMessage;
-		const words = (text: unknown) => String(text ?? '').split(/(?<= )/);
 		events(response, [
-			chunk({ role, content: '' }),
-			...words(reasoning_content).map((word) => chunk({ reasoning_content: word })),
-			...words(content).map((word) => chunk({ content: word })),
-			...(calls ?? []).map((each, index) => chunk({ tool_calls: [{ index, ...each }] })),
-			{ ...chunk({}, { finish_reason }), usage: USAGE },
+			{ choices: [{ index: 0, delta: message }] },
+			{ choices: [{ index: 0, delta: {}, ...end }], usage: USAGE },
 			'[DONE]',
 		]);
 	});
@@ -105,6 +94,7 @@ afterAll(async () => {
 	await session.stop();
 }, RUN_LIMIT_MS);
 
+const isCall = (said: Said): said is Call => typeof said === 'object' && 'tool' in said;
 const fenced = (text: string) => `\`\`\`json\n${text}\n\`\`\``;
 const toolOf = ({ tools = [], messages }: Request, name: string) =>
 	messages.at(-1)!.role !== 'tool' && tools.some((tool) => tool.function.name === name);

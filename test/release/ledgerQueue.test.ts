@@ -1,6 +1,4 @@
 // @seconds 100
-import type { INode } from 'n8n-workflow';
-
 import { binaryOf, failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
@@ -25,7 +23,13 @@ import {
 	VIDEOS,
 	videosWorkflow,
 } from '../e2e/support/ledger';
-import { SHORT_INTERVALS, startQueueSession, type QueueSession } from '../e2e/support/queueSession';
+import {
+	isAlive,
+	SHORT_INTERVALS,
+	startQueueSession,
+	withKeys,
+	type QueueSession,
+} from '../e2e/support/queueSession';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from '../e2e/support/session';
 
 const LIMIT_MS = 5 * 60_000;
@@ -58,14 +62,6 @@ const KNOWN = 3;
 const MAIN_KEYS = thorough(['Main-1'], ['Main-1', 'Main-2']);
 const CHATS = '/v1/chat/completions';
 
-function isAlive({ pid }: Worker): boolean {
-	try {
-		return process.kill(pid, 0);
-	} catch {
-		return false;
-	}
-}
-
 let session: QueueSession;
 let client: N8nClient;
 let collecting: WorkflowRef;
@@ -86,17 +82,8 @@ beforeAll(async () => {
 	};
 	for (const key of [...EXECUTIONS.map((each) => each.key), ...MAIN_KEYS])
 		await publish(key, videosWorkflow(key));
-	for (const key of [KEYED, ...Object.keys(ENDS)]) {
-		const { nodes, ...keyed } = videosWorkflow(key);
-		await publish(key, {
-			...keyed,
-			nodes: nodes.map((each) =>
-				each.name === 'Create Video'
-					? withOption(each, 'idempotencyKey', "={{ $json.prompt.split(',')[0] }}")
-					: each,
-			),
-		});
-	}
+	for (const key of [KEYED, ...Object.keys(ENDS)])
+		await publish(key, withKeys(videosWorkflow(key), "={{ $json.prompt.split(',')[0] }}"));
 	const [start] = videosWorkflow('Plan').nodes;
 	const asking = node('Plan', 'n8n-nodes-agent-video.superAssistant', 1, {
 		parameters: { appCode: 'demo-assistant', message: 'Make a plan' },
@@ -130,11 +117,6 @@ async function begin(key: string, videos = VIDEOS): Promise<string> {
 		return id < Infinity;
 	});
 	return String(id);
-}
-
-function withOption(each: INode, name: string, value: string): INode {
-	const options = { ...(each.parameters['options'] as object), [name]: value };
-	return { ...each, parameters: { ...each.parameters, options } };
 }
 
 const finished = (execution: Execution) =>

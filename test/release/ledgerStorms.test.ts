@@ -26,7 +26,7 @@ import {
 	VIDEOS,
 	videosWorkflow,
 } from '../e2e/support/ledger';
-import { SHORT_INTERVALS, startQueueSession } from '../e2e/support/queueSession';
+import { isAlive, SHORT_INTERVALS, startQueueSession, withKeys } from '../e2e/support/queueSession';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from '../e2e/support/session';
 
 const STORMS = Number(process.env['STORMS'] ?? 4);
@@ -130,7 +130,7 @@ async function postgresSite(): Promise<Site> {
 		await queue.addWorker(clock.settings);
 	};
 	for (let worker = 0; worker < RIVALS; worker++) await addWorker();
-	const alive = () => queue.workers.filter(({ pid }) => isAlive(pid));
+	const alive = () => queue.workers.filter(isAlive);
 	return {
 		emulator,
 		client,
@@ -149,29 +149,6 @@ async function postgresSite(): Promise<Site> {
 	};
 }
 
-function isAlive(pid: number): boolean {
-	try {
-		return process.kill(pid, 0);
-	} catch {
-		return false;
-	}
-}
-
-/** Each shot has a key. */
-function keyed(path: string) {
-	const drawn = videosWorkflow(path);
-	const nodes = drawn.nodes.map((each) => {
-		if (each.name !== 'Create Video') return each;
-		const { options, ...others } = each.parameters as { options: object };
-		const parameters = {
-			...others,
-			options: { ...options, idempotencyKey: '={{ $json.prompt }}' },
-		};
-		return { ...each, parameters };
-	});
-	return { ...drawn, nodes };
-}
-
 describe.each([
 	['SQLite', sqliteSite, 31],
 	['PostgreSQL and two workers', postgresSite, 32],
@@ -188,7 +165,9 @@ describe.each([
 			type: 'agentVideoApi',
 			data: { baseUrl: site.emulator.url, apiKey: 'demo-key' },
 		});
-		ref = await site.client.importWorkflow(keyed(path));
+		ref = await site.client.importWorkflow(
+			withKeys(videosWorkflow(path), '={{ $json.prompt }}'),
+		);
 		await site.client.activate(ref);
 	}, SET_UP_LIMIT_MS);
 

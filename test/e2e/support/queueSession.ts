@@ -1,7 +1,13 @@
 import { startEmulator, type Emulator } from '../../../emulator/startEmulator';
 import { N8nClient } from '../../../lab/n8n/N8nClient';
 import { Running } from '../../../lab/services/Running';
-import { startQueue, type Queue, type QueueOptions } from '../../../lab/n8n/startQueue';
+import {
+	startQueue,
+	type Queue,
+	type QueueOptions,
+	type Worker,
+} from '../../../lab/n8n/startQueue';
+import type { Workflow } from '../../../lab/n8n/workflow';
 import { showProgress } from './session';
 
 /** Intervals after which n8n fails the execution of a dead worker: a third of the defaults, and long beside a pause of a busy machine. */
@@ -44,4 +50,23 @@ export async function startQueueSession(
 		await running.stop();
 		throw error;
 	}
+}
+
+/** Whether the process of a worker runs. */
+export function isAlive({ pid }: Worker): boolean {
+	try {
+		return process.kill(pid, 0);
+	} catch {
+		return false;
+	}
+}
+
+/** A workflow in which each video has this Idempotency Key. */
+export function withKeys(drawn: Workflow, idempotencyKey: string): Workflow {
+	const nodes = drawn.nodes.map((each) => {
+		if (each.name !== 'Create Video') return each;
+		const options = { ...(each.parameters['options'] as object), idempotencyKey };
+		return { ...each, parameters: { ...each.parameters, options } };
+	});
+	return { ...drawn, nodes };
 }
