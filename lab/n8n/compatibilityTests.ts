@@ -14,11 +14,10 @@ export interface CompatibilityRow {
 
 /** The rows of the compatibility table. */
 export const COMPATIBILITY_ROWS: readonly CompatibilityRow[] = [
-	{ what: 'Chat Completion', node: 'ChatCompletion', file: 'chatCompletion.test.ts' },
+	{ what: 'Chat Completion', node: 'ChatCompletion', file: 'chatAnswers.test.ts' },
 	...[
-		{ what: 'branches', file: 'agentBranches.test.ts' },
-		{ what: 'conversations', file: 'agentConversations.test.ts' },
 		{ what: 'workflows', file: 'agentDrawings.test.ts' },
+		{ what: 'modes', file: 'agentModes.test.ts' },
 	].map(({ what, file }) => ({
 		what: `Agent with Tools, ${what}`,
 		node: 'FunctionCallingAgent',
@@ -35,7 +34,6 @@ export const COMPATIBILITY_ROWS: readonly CompatibilityRow[] = [
 	].map(({ what, file }) => ({ what: `Ledger, ${what}`, file })),
 	{ what: 'Idempotency keys and limits, in queue mode', file: 'queueMode.test.ts' },
 	{ what: 'Memory', file: 'memory.test.ts' },
-	{ what: 'Collecting videos', file: 'collectVideos.test.ts' },
 	{ what: 'Batch and chat examples, credential', file: 'demo.test.ts' },
 ];
 
