@@ -1,5 +1,4 @@
 import {
-	checkMessages,
 	checkOrder,
 	lastTurn,
 	limitMemory,
@@ -10,7 +9,6 @@ import {
 } from '../../nodes/client/chat/messages';
 import { toolCall } from '../../nodes/client/chat/toolCalls';
 import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
-import type { JsonValue } from '../../nodes/client/json';
 import { isSignedUrl } from '../../nodes/shared/engine/request';
 import { seededRandom } from '../support/seededRandom';
 
@@ -30,85 +28,6 @@ test('the images of a user message come after its text', () => {
 	expect(userMessage('What is this?', [first, second])).toStrictEqual({
 		role: 'user',
 		content: [{ type: 'text', text: 'What is this?' }, image(first), image(second)],
-	});
-});
-
-describe('messages (spec 2.2)', () => {
-	const check = (value: unknown, allowPrivate = false) =>
-		checkMessages(value as JsonValue, 'Messages', { allowPrivate });
-	const LOCAL = { role: 'user', content: [image('http://127.0.0.1/a.png')] };
-
-	test.each<[object]>([
-		[user()],
-		[{ role: 'user', content: [{ type: 'text', text: 'x' }] }],
-		[{ role: 'user', content: [image('https://a.example/x')] }],
-		[{ ...asks('1'), reasoning_content: 'r' }],
-		[{ ...asks('1'), content: '' }],
-		[{ ...asks('1'), content: ' \n' }],
-		[{ ...user(), tool_calls: null }],
-		[result('1')],
-	])('%j is returned unchanged', (message) => {
-		expect(check([system, message])).toStrictEqual([system, message]);
-	});
-
-	const EMPTY = 'has no content';
-	test.each<[unknown, string]>([
-		['Hello', 'has an unknown role'],
-		[{ role: 'bot', content: 'x' }, 'has an unknown role'],
-		[user(''), EMPTY],
-		[user(' '), EMPTY],
-		[{ role: 'user', content: [] }, EMPTY],
-		[{ role: 'user', content: null }, EMPTY],
-		[{ role: 'assistant', content: null }, EMPTY],
-		[calls(), EMPTY],
-		[{ ...says('Hi'), tool_calls: 'x' }, 'has tool_calls'],
-		[{ ...says('Hi'), tool_calls: [1] }, 'has tool_calls'],
-		[{ role: 'user', content: [{ type: 'text', text: '' }] }, EMPTY],
-		[{ role: 'user', content: [{ type: 'audio' }] }, 'has a part'],
-		[{ role: 'user', content: [image('data:image/png;base64,xx')] }, 'image is a data: URL'],
-		[LOCAL, 'image points to a private network'],
-	])('%j is rejected: %s', (message, words) => {
-		expect(() => check([user(), message])).toThrow(
-			expect.objectContaining({
-				message: expect.stringMatching(`^Messages: entry 2,? ${words}`) as string,
-			}) as Error,
-		);
-	});
-
-	test.each(['Hello', user()])('%j is not a list', (value) => {
-		expect(() => check(value)).toThrow('Messages is not a list');
-	});
-
-	test('an image on a private network is valid if the service is on a private network', () => {
-		expect(check([LOCAL], true)).toStrictEqual([LOCAL]);
-	});
-});
-
-describe('order of messages (spec 2.2, 4)', () => {
-	const LOST = 'is a tool result without a matching tool call';
-	test.each<[ChatMessage[], string?]>([
-		[[user()]],
-		[[system, user()]],
-		[[user(), asks('a', 'b'), result('b'), result('a')]],
-		[[user(), asks('a'), result('a'), says('x'), user()]],
-		[[], 'Messages is empty'],
-		[[system], 'Messages: the last entry has the role system'],
-		[[user(), says('x')], 'Messages: the last entry has the role assistant'],
-		[[user(), result('a')], `Messages: entry 2 ${LOST}`],
-		[[user(), asks('a'), result('b')], `Messages: entry 3 ${LOST}`],
-		[[user(), asks('a'), result('a'), result('a')], `Messages: entry 4 ${LOST}`],
-		[
-			[user(), asks('a'), user()],
-			'Messages: entry 3 comes before the result of the tool call a',
-		],
-		[[user(), asks('a', 'b'), result('a')], 'Messages has no result for the tool call b'],
-		[[user(), asks('a')], 'Messages has no result for the tool call a'],
-	])('%j: %s', (messages, problem = '') => {
-		const check = () => {
-			checkOrder(messages, 'Messages');
-		};
-		if (problem === '') expect(check).not.toThrow();
-		else expect(check).toThrow(problem);
 	});
 });
 

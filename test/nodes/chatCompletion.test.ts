@@ -311,15 +311,27 @@ describe('input', () => {
 		expect(server.requests).toHaveLength(0);
 	});
 
-	test('a private image is rejected when the service is on the internet', async () => {
-		const { error } = await chat({
-			credential: { baseUrl: 'https://api.example.com', apiKey: SECRET },
-			parameters: { images: images('http://10.0.0.1/a.png') },
-		});
-		expect(error).toMatchObject({
-			message: 'Images: entry 1 points to a private network, which the service cannot reach',
-		});
-	});
+	const PRIVATE = 'http://10.0.0.1/a.png';
+	const IN_JSON = [
+		{ role: 'user', content: [{ type: 'image_url', image_url: { url: PRIVATE } }] },
+	];
+	test.each<[string, IDataObject]>([
+		['Images: entry 1', { images: images(PRIVATE) }],
+		[
+			'Messages (JSON): entry 1, image',
+			{ input: 'json', messagesJson: JSON.stringify(IN_JSON) },
+		],
+	])(
+		'a private image is rejected when the service is on the internet: %s',
+		async (field, parameters) => {
+			const credential = { baseUrl: 'https://api.example.com', apiKey: SECRET };
+			const { error } = await chat({ credential, parameters });
+			expect(error).toMatchObject({
+				message: `${field} points to a private network, which the service cannot reach`,
+			});
+			expect((await chat({ parameters })).error).toBeUndefined();
+		},
+	);
 
 	const MEMORY = { data: 'AAAA', mimeType: 'image/png' };
 	const stored = (mimeType: string) => ({ id: 'filesystem:a', mimeType, data: '' });

@@ -3,7 +3,12 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { FIRST_TOOL } from '../../nodes/shared/run/nodeContext';
 import { startService, type TestService } from '../emulator/support/service';
-import { ACCEPTED_BODIES, REJECTED_BODIES, type ChatBody } from '../support/chatBodies';
+import {
+	ACCEPTED_BODIES,
+	MISTAKEN_BODIES,
+	REJECTED_BODIES,
+	type ChatBody,
+} from '../support/chatBodies';
 import {
 	packageNode,
 	runNode,
@@ -99,9 +104,9 @@ describe.each(NODES)('%s', (node) => {
 	const labelOf = (body: ChatBody) =>
 		'messages' in body ? 'Messages (JSON)' : isAgent ? 'Tool Declarations' : 'Tools';
 
-	test('sends nothing that the service rejects, and names the field, the problem and the remedy', async () => {
+	test('sends nothing that the service rejects, nor a mistake, and names the field, the problem and the remedy', async () => {
 		// Without tools, the agent sends no choice.
-		const rows = REJECTED_BODIES.filter(
+		const rows = [...REJECTED_BODIES, ...MISTAKEN_BODIES].filter(
 			([, body]) => !isAgent || body['tool_choice'] !== 'required',
 		);
 		const { answers } = await send(
@@ -146,7 +151,8 @@ describe('every field that is sent has its name in the specification (spec 2.1)'
 		topP: 0.9,
 		frequencyPenalty: 0.5,
 		presencePenalty: -0.5,
-		stop: ['END'],
+		// A word that a person has added and left empty is none.
+		stop: ['END', ''],
 		thinking: 'disabled',
 		reasoningEffort: LOW,
 		extraBody: '{"seed": 7}',

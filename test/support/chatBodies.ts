@@ -188,6 +188,21 @@ export const REJECTED_BODIES: readonly RejectedBody[] = [
 	...OPTIONS.map(([body, problem]) => [JSON.stringify(body), body, problem] as const),
 ];
 
+/** What the service takes as well, and what the nodes name as a mistake all the same. */
+export const MISTAKEN_BODIES: readonly RejectedBody[] = [
+	[
+		'a reply at the end',
+		{ messages: [USER, { role: 'assistant', content: 'Hi' }] },
+		'the last entry has the role assistant',
+	],
+	['two tools of one name', { tools: [tool({}), tool({})] }, 'entry 2 repeats the name look'],
+	[
+		'a tool whose name has a blank',
+		{ tools: [{ type: 'function', function: { name: 'look up' } }] },
+		'entry 1 has no valid name',
+	],
+];
+
 /** What the service accepts, near to what it rejects (spec 2.1 to 2.3). */
 export const ACCEPTED_BODIES: readonly AcceptedBody[] = [
 	...(
