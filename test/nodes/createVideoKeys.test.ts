@@ -89,6 +89,12 @@ describe('a key', () => {
 		},
 	);
 
+	test('gives the task of a row without a call, as a person makes it', async () => {
+		oldTask({ status: 'open', call: null });
+		const { outputs } = await create(['a 1'], BY_LETTER);
+		expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'old', reused: true });
+	});
+
 	test('is free again at once where its creation certainly failed, and where nothing was sent', async () => {
 		const limited = await create(['a', 'b', 'c'], { ...BY_LETTER, maximumVideos: 2 });
 		expect(limited.error!.message).toMatch(/^Maximum Videos is 2/);
@@ -164,13 +170,14 @@ describe('a key', () => {
 		expect(idsOf(outputs[0])).toStrictEqual(['task-a 1', 'task-b 1']);
 	});
 
-	const heldBy = (status: string, key: string) => {
+	const heldBy = (status: string, key: string, more: IDataObject = {}) => {
 		service.tables.insert(TASK_TABLE, {
 			status,
 			idempotency_key: key,
 			token: 'token of another',
 			execution_id: '9',
 			sent_at: new Date().toISOString(),
+			...more,
 		});
 	};
 
@@ -181,6 +188,12 @@ describe('a key', () => {
 		expect(error!.message).toMatch(/^Idempotency Key is in use: execution 9 .*\(row \d+ of /);
 		expect(error!.description).toMatch(/Enter its task_id in the row, or delete the row/);
 		expect(sent()).toStrictEqual([]);
+	});
+
+	test('is in use at once by a row that was sent at no time', async () => {
+		heldBy('sent', 'a', { sent_at: null });
+		const { error } = await create(['a 1'], BY_LETTER);
+		expect(error!.message).toMatch(/^Idempotency Key is in use: execution 9 /);
 	});
 
 	test('is kept while another key of the run is waited for', async () => {

@@ -102,13 +102,14 @@ describe('of an execution', () => {
 			expect(sent()).toStrictEqual([]);
 		});
 
-		test.each<[string, (operation: string) => string | undefined]>([
+		const TAKES_NO_ROWS = (operation: string) =>
+			operation === 'insert' ? 'the table is full' : undefined;
+		const LEDGERS: [string, (operation: string) => string | undefined][] = [
 			['', () => undefined],
-			[
-				' where the ledger takes no rows',
-				(operation) => (operation === 'insert' ? 'the table is full' : undefined),
-			],
-		])('counts over the rounds of a loop%s', async (_where, fails) => {
+			[' where the ledger takes no rows', TAKES_NO_ROWS],
+		];
+
+		test.each(LEDGERS)('counts over the rounds of a loop%s', async (_where, fails) => {
 			service.tables.fails = fails;
 			const rounds = Array.from({ length: 4 }, () => prompts(2));
 			const { error } = await loop(rounds, { maximumVideos: 5 });
@@ -135,13 +136,17 @@ describe('of an execution', () => {
 			expect(failedOf(result)).toStrictEqual(['Prompt is empty']);
 		});
 
-		test('a creation that certainly failed gives its place back, an unknown outcome keeps it', async () => {
-			service.answers = { p1: REJECTED, p2: breakOff };
-			const rounds = [['p1', 'p2'], ['p3'], ['p4']];
-			const result = await loop(rounds, { maximumVideos: 2 }, CONTINUE);
-			expect(sent()).toStrictEqual(['p1', 'p2', 'p3']);
-			expect(shownOf(allItems(result, 'Create')[1])[2]).toBe(exceeded(2, 1, 2));
-		});
+		test.each(LEDGERS)(
+			'a creation that certainly failed gives its place back, an unknown outcome keeps it%s',
+			async (_where, fails) => {
+				service.tables.fails = fails;
+				service.answers = { p1: REJECTED, p2: breakOff };
+				const rounds = [['p1', 'p2'], ['p3'], ['p4']];
+				const result = await loop(rounds, { maximumVideos: 2 }, CONTINUE);
+				expect(sent()).toStrictEqual(['p1', 'p2', 'p3']);
+				expect(shownOf(allItems(result, 'Create')[1])[2]).toBe(exceeded(2, 1, 2));
+			},
+		);
 
 		test('Retry On Fail counts what it has created once, and what it has not reached not at all', async () => {
 			service.answers = { p2: [STOPPED, STOPPED] };
@@ -381,6 +386,81 @@ describe('of a day or a month', () => {
 		expect(sent()).toStrictEqual(['a']);
 	});
 
+	const UNDER_WAY = { status: 'sent', task_id: '' };
+	const CLAIM = { status: 'claimed', task_id: '' };
+	test.each<[string, boolean, IDataObject[]]>([
+		['a video that has failed', true, [paid(1, { status: 'failed' })]],
+		['one under way whose clock is a year ahead', true, [paid(-365 * DAY, UNDER_WAY)]],
+		['a call with its answer once', true, [paid(1, UNDER_WAY), paid(1)]],
+		['a video of yesterday', false, [paid(13 * HOUR)]],
+		['a claim', false, [paid(1, CLAIM)]],
+		['a video of another workflow', false, [paid(1, { workflow_id: 'another' })]],
+		[
+			'a call that a person has set to failed',
+			false,
+			[paid(1, { status: 'failed', task_id: '' })],
+		],
+	])('%s counts: %s', async (_name, isCounted, rows) => {
+		insert(...rows);
+		const { outputs } = await create(['a', 'b'], { maximumVideos: 2 }, CONTINUE);
+		const error = 'Maximum Videos is 2. This run would create 2, and this workflow has';
+		expect([0, 1].flatMap((output) => shownOf(outputs[output]))).toStrictEqual(
+			isCounted ? Array(2).fill(`${error} created 1 today`) : ['task-a', 'task-b'],
+		);
+	});
+
+	const many = (count: number) =>
+		Array.from({ length: count }, (_, index) =>
+			paid(1, { call: `c${index}`, task_id: `t${index}` }),
+		);
+	const change = (call: string, cells: IDataObject) => {
+		service.tables.edit((row) => row['call'] === call, cells);
+	};
+	test.each<[string, IDataObject[], number, () => void, number | undefined]>([
+		[
+			'what others add counts, also behind a row under way',
+			[paid(1), paid(2, UNDER_WAY), paid(3)],
+			6,
+			() => {
+				change('call-2', { status: 'completed', task_id: 't' });
+				insert(paid(4), paid(5));
+			},
+			6,
+		],
+		[
+			'a claim before several pages counts that has become a call',
+			[paid(1, CLAIM), ...many(1_100)],
+			1_102,
+			() => {
+				change('call-1', { status: 'sent' });
+			},
+			1_102,
+		],
+		[
+			'what has failed counts no longer',
+			[paid(1, UNDER_WAY), ...many(60)],
+			63,
+			() => {
+				change('call-1', { status: 'failed' });
+				insert(paid(2));
+			},
+			undefined,
+		],
+	])('between two creations %s', async (_name, rows, maximumVideos, happens, count) => {
+		insert(...rows);
+		service.onRequest = (prompt) => {
+			if (prompt === 'a') happens();
+		};
+		const result = await create(['a', 'b'], { maximumVideos, ...SERIAL }, CONTINUE);
+		expect(failedOf(result)).toStrictEqual(
+			count === undefined
+				? []
+				: [
+						`Maximum Videos is ${maximumVideos}. This run would create 1, and this workflow has created ${count} today`,
+					],
+		);
+	});
+
 	test('the day begins in the timezone of the workflow', async () => {
 		// At noon in UTC it is 21:00 in Tokyo and 02:00 in Honolulu.
 		insert(paid(11.5 * HOUR), paid(13 * HOUR), paid(22 * HOUR));
@@ -389,15 +469,6 @@ describe('of a day or a month', () => {
 		expect(inTokyo.error!.message).toContain('has created 2 today');
 		const inHonolulu = await create(['a'], options, { timezone: 'Pacific/Honolulu' });
 		expect(inHonolulu.status).toBe('success');
-	});
-
-	test('counts rows in several pages', async () => {
-		const rows = Array.from({ length: 1_100 }, (_, index) =>
-			paid(1, { call: `c${index}`, task_id: `t${index}` }),
-		);
-		insert(...rows);
-		const { error } = await create(['a'], { maximumVideos: 1_100 });
-		expect(error!.message).toContain('this workflow has created 1100 today');
 	});
 
 	test('counts its own videos once, over executions and tools', async () => {

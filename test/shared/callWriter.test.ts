@@ -1,6 +1,9 @@
+import { InputError } from '../../nodes/client/errors';
 import type { AskedCall } from '../../nodes/shared/durable/call';
+import type { CallRun } from '../../nodes/shared/durable/callRun';
 import { callWriter, type Announced } from '../../nodes/shared/durable/callWriter';
 import type { Claim } from '../../nodes/shared/durable/claimKeys';
+import { openLimit } from '../../nodes/shared/durable/limit';
 import type { Row, Step } from '../../nodes/shared/engine/dataTable';
 import { fakeClock } from '../support/fakeClock';
 import { rowTable } from '../support/rowTable';
@@ -15,29 +18,18 @@ function open(reusesIds = false) {
 	const clock = fakeClock(1_000_000);
 	const table = rowTable(undefined, undefined, reusesIds);
 	const claims = new Map<AskedCall, Claim>();
-	const failed: unknown[] = [];
-	let isAdmitted = true;
 	const writer = callWriter({
 		clock,
 		claimOf: (call) => claims.get(call),
-		write: async (steps) =>
-			await table.write(...steps).catch((error: unknown) => {
-				failed.push(error);
-				throw error;
-			}),
+		write: async (steps) => await table.write(...steps),
 		admit: async (_calls, announce) => {
-			if (isAdmitted) await announce();
+			await announce();
 		},
 	});
 	return {
 		clock,
 		table,
-		claims,
 		writer,
-		failed,
-		admitNone: () => {
-			isAdmitted = false;
-		},
 		/** Inserts claims of one write. */
 		claim: async (token: string, ...calls: readonly AskedCall[]): Promise<void> => {
 			await table.write({
@@ -58,41 +50,9 @@ function open(reusesIds = false) {
 }
 
 const answer = (name: string): Row => ({ call: name, status: 'open', task_id: `task ${name}` });
-/** The steps of a call by what they do. */
-const kinds = (steps: readonly Step[]) =>
-	steps
-		.filter((step) => !('insert' in step && step.insert.length === 0))
-		.map((step) => Object.keys(step)[0]);
 const setsOf = (steps: readonly Step[]) => steps.filter((step) => 'set' in step);
 
 describe('the rows at each point where n8n may be killed', () => {
-	test.each([
-		['without a claim', false],
-		['with a claim', true],
-	])('%s', async (_name, isClaimed) => {
-		const { writer, claim, shown, table } = open();
-		const call = asked('a');
-		if (isClaimed) await claim('t', call);
-		expect(shown()).toStrictEqual(isClaimed ? ['a claimed t'] : []);
-		expect(await writer.announce(call)).toBe('stored');
-		expect(shown()).toStrictEqual(['a sent']);
-		writer.settle(call, answer('a'));
-		expect(shown()).toStrictEqual(['a sent']);
-		await writer.flush();
-		expect(shown()).toStrictEqual(['a open']);
-		// The answer is there before the row of the call goes.
-		expect(kinds(table.calls.at(-1)!)).toStrictEqual(['insert', 'remove']);
-	});
-
-	test('a call that has certainly failed leaves none', async () => {
-		const { writer, shown } = open();
-		const call = asked('a');
-		await writer.announce(call);
-		writer.settle(call);
-		await writer.flush();
-		expect(shown()).toStrictEqual([]);
-	});
-
 	test('a call whose row has the ID of one that is gone leaves its answer only', async () => {
 		const { writer, shown } = open(true);
 		for (const [index, name] of ['a', 'b', 'c'].entries()) {
@@ -200,27 +160,6 @@ describe('compare-and-set', () => {
 		expect(shown()).toStrictEqual(['a sent', 'b sent']);
 	});
 
-	test('clears the token, so that nobody removes the row', async () => {
-		const { writer, claim, table } = open();
-		const call = asked('a');
-		await claim('t', call);
-		await writer.announce(call);
-		expect(table.rows()[0]).toMatchObject({ status: 'sent', token: '' });
-	});
-
-	test.each<[string, (row: Row) => Row | undefined]>([
-		['was removed', () => undefined],
-		['a person has set to sent', (row) => ({ ...row, status: 'sent' })],
-		['a person has set to another word', (row) => ({ ...row, status: 'Claimed' })],
-		['has the token of another write', (row) => ({ ...row, token: 'u' })],
-	])('a claim is lost that %s; the others are sent', async (_name, change) => {
-		const { writer, claim, table } = open();
-		const [a, b, c] = three();
-		await claim('t', a, b, c);
-		table.edit((row) => (row['call'] === 'b' ? change(row) : row));
-		expect(await announceAll(writer, [a, b, c])).toStrictEqual(['stored', 'lost', 'stored']);
-	});
-
 	test('a claim that another run has left with the same call is not sent', async () => {
 		const { writer, claim, table } = open();
 		const call = asked('a');
@@ -228,50 +167,6 @@ describe('compare-and-set', () => {
 		await table.write({ insert: [{ call: 'a', status: 'claimed', token: 'old' }] });
 		await writer.announce(call);
 		expect(table.rows().map(({ status }) => status)).toStrictEqual(['sent', 'claimed']);
-	});
-});
-
-describe('a table that is away', () => {
-	test('before the announcement: it has failed, the answer is written later, and another one at once', async () => {
-		const { writer, table, shown, failed } = open();
-		table.fails = () => ({ committed: false });
-		const [call, next] = three();
-		expect(await writer.announce(call)).toBe('failed');
-		writer.settle(call, answer('a'));
-		await writer.flush();
-		expect(failed).toHaveLength(2);
-		table.fails = () => undefined;
-		await writer.flush();
-		expect(shown()).toStrictEqual(['a open']);
-		expect(await writer.announce(next)).toBe('stored');
-		expect(shown()).toStrictEqual(['a open', 'b sent']);
-		writer.end();
-	});
-
-	test('when an answer is written: no row is lost, and none goes', async () => {
-		const { writer, table, shown } = open();
-		const call = asked('a');
-		await writer.announce(call);
-		writer.settle(call, answer('a'));
-		table.fails = () => ({ committed: false });
-		await writer.flush();
-		expect(shown()).toStrictEqual(['a sent']);
-		table.fails = () => undefined;
-		await writer.flush();
-		expect(shown()).toStrictEqual(['a open']);
-	});
-
-	test('the error of a compare-and-set that was committed: the claim that is not sent leaves no row', async () => {
-		const { writer, claim, table, shown } = open();
-		const call = asked('a');
-		await claim('t', call);
-		table.fails = () => ({ committed: true });
-		expect(await writer.announce(call)).toBe('failed');
-		expect(shown()).toStrictEqual(['a sent']);
-		table.fails = () => undefined;
-		writer.settle(call);
-		await writer.flush();
-		expect(shown()).toStrictEqual([]);
 	});
 });
 
@@ -294,21 +189,32 @@ test('an announcement whose rows the table does not give back ends', async () =>
 	expect(writes).toHaveLength(1);
 });
 
-test('calls with and without a claim go in one write', async () => {
-	const { writer, claim, shown } = open();
-	const [a, b, c] = three();
-	await claim('t', b);
-	const all = Promise.all([a, b, c].map(async (call) => await writer.announce(call)));
-	expect(await all).toStrictEqual(['stored', 'stored', 'stored']);
-	for (const call of [a, b, c]) writer.settle(call);
-	await writer.flush();
-	expect(shown()).toStrictEqual([]);
-});
-
-test('calls that are not admitted have failed, and leave no row', async () => {
-	const { writer, admitNone, shown } = open();
-	admitNone();
-	const all = [asked('a'), asked('b', 1)].map(async (call) => await writer.announce(call));
-	expect(await Promise.all(all)).toStrictEqual(['failed', 'failed']);
-	expect(shown()).toStrictEqual([]);
+test('calls of one n8n are counted against a limit one group after another, so that what fits is sent', async () => {
+	const table = rowTable();
+	const run = {
+		workflowId: 'w',
+		origin: { origin: 'o' },
+		state: () => ({ get: () => undefined, set: (value: object) => value }),
+		onLedger: table.write,
+	} as unknown as CallRun<unknown>;
+	const limit = openLimit(run, {
+		since: () => '2026-06-15T00:00:00.000Z',
+		verify: () => undefined,
+		excessOf: ({ videos }, { length }) =>
+			videos + length > 3 ? new InputError('Maximum Videos', 'is 3', '') : undefined,
+		takesWhatFits: false,
+		dryRuns: [],
+	});
+	const sent = { status: 'sent', workflow_id: 'w', sent_at: '2026-06-15T12:00:00.000Z' };
+	const announce = async (...names: readonly string[]) => {
+		const calls = names.map(asked);
+		return await limit.announce(calls, async (find) => {
+			const insert = calls.map(({ row }) => ({ ...row, ...sent }));
+			return await table.write({ insert }, ...(find ? [find] : []));
+		});
+	};
+	const all = [announce('a', 'b'), announce('c', 'd'), announce('e')];
+	const ended = (await Promise.allSettled(all)).map(({ status }) => status);
+	expect(ended).toStrictEqual(['fulfilled', 'rejected', 'fulfilled']);
+	expect(table.rows().map(({ call }) => call)).toStrictEqual(['a', 'b', 'e']);
 });

@@ -410,31 +410,6 @@ describe('a person edits the own claim before it is sent', () => {
 
 describe('a key that another execution has', () => {
 	const MINUTE_MS = 60_000;
-	const theirs = { status: 'open', task_id: 'theirs' };
-	const others = { ...theirs, call: '0 x c e', prompt: 'x' };
-	const unknown = { status: 'sent', sent_at: '2025-01-01T00:00:00Z' };
-
-	test.each<[string, Row, RegExp, Partial<OwnerOptions>?]>([
-		['open: its video', theirs, /^theirs$/],
-		['done: its video', { ...theirs, status: 'completed', finished_at: 'x' }, /^theirs$/],
-		['failed: a new one', { ...theirs, status: 'failed' }, /^task k$/],
-		['sent long ago: an error', unknown, /is in use: .*row 1 /],
-		['sent at no time: an error', { ...unknown, sent_at: null }, /is in use/],
-		['of another account: an error', { ...theirs, account: 'b' }, /another API key/],
-		['with other values: an error', others, /was used for x/],
-		['with other values by choice: its video', others, /^theirs$/, { useExisting: true }],
-		['of another workflow: a new one', { ...theirs, workflow_id: 'w2' }, /^task k$/],
-		['of a person, without a call: its video', { ...theirs, call: null }, /^theirs$/],
-	])('%s', async (_name, row, end, options = {}) => {
-		const here = world();
-		await here.insert(row);
-		const begunMs = here.clock.now();
-		const owner = here.own('e1', options);
-		expect(await makes(here, owner)).toMatch(end);
-		expect(here.clock.now() - begunMs).toBeLessThan(1_000);
-		await owner.close();
-	});
-
 	test('sent just now: it is waited for, for 90 s at most', async () => {
 		const here = world();
 		await here.insert({ status: 'sent' });
@@ -598,18 +573,6 @@ test('two retries: the row of the other one has the ID of one that a person has 
 	expect(end).toMatch(/^Another retry of this execution makes the same call/);
 });
 
-test('videos of the key that have failed are counted', async () => {
-	const { own, insert } = world();
-	await insert({ status: 'failed', task_id: 't1', call: '0 k a a' });
-	await insert({ status: 'failed', task_id: 't2', call: '0 k b b' });
-	const owner = own();
-	const call = owner.ask(0, 'k');
-	await owner.open([call]);
-	expect(
-		await owner.make(call, async (attempt) => await Promise.resolve(`attempt ${attempt}`)),
-	).toBe('attempt 3');
-});
-
 test('801 keys are claimed in three writes, and those that are not sent are given back', async () => {
 	const { own, table } = world();
 	const owner = own();
@@ -621,17 +584,6 @@ test('801 keys are claimed in three writes, and those that are not sent are give
 		),
 	).toHaveLength(3);
 	await owner.close();
-	expect(table.rows()).toStrictEqual([]);
-});
-
-test('a table that is away while it claims: an error, and the claims go when it is back', async () => {
-	const { own, table } = world();
-	const owner = own();
-	table.fails = (steps) =>
-		steps.some((step) => 'find' in step) ? { committed: true } : undefined;
-	await expect(owner.open([owner.ask(0, 'k')])).rejects.toThrow(
-		/cannot be kept: the table is away/,
-	);
 	expect(table.rows()).toStrictEqual([]);
 });
 

@@ -1,49 +1,9 @@
 import type { IExecuteData, IExecuteFunctions, INode } from 'n8n-workflow';
 
-import { canceledError } from '../../nodes/client/http/failures';
-import { executionOf, n8nClock } from '../../nodes/shared/engine/context';
+import { executionOf } from '../../nodes/shared/engine/context';
 import { isTriedAgain } from '../../nodes/shared/engine/runs';
-import { mapItems } from '../../nodes/shared/run/mapItems';
 import { nodeState } from '../../nodes/shared/run/nodeContext';
-import { FAILURE } from '../support/failureTexts';
-import { strictContext, strictRun } from '../support/strictContext';
-
-describe('a sleep', () => {
-	const sleep = async (signal: AbortSignal, ms: number) => {
-		await n8nClock(strictContext({ getExecutionCancelSignal: () => signal })).sleep(ms);
-	};
-	const canceled = { kind: 'canceled', message: FAILURE.canceled };
-
-	test('ends as soon as the execution is canceled, and at once where it was before', async () => {
-		const controller = new AbortController();
-		const sleeping = sleep(controller.signal, 3_600_000);
-		controller.abort();
-		await expect(sleeping).rejects.toMatchObject(canceled);
-		await expect(sleep(controller.signal, 3_600_000)).rejects.toMatchObject(canceled);
-	});
-
-	test('of 0 ms ends at once', async () => {
-		await sleep(new AbortController().signal, 0);
-	});
-});
-
-test('canceling stops the items that have not begun, also with Continue On Fail', async () => {
-	const run = strictRun({
-		items: () => [{ json: {} }, { json: {} }, { json: {} }],
-		node: { name: 'Tested', type: 'tested' } as INode,
-		withoutSecrets: (value) => value,
-		continuesOnFail: () => true,
-		isTool: false,
-		isStreamed: false,
-	});
-	const begun: number[] = [];
-	const work = (itemIndex: number) => {
-		begun.push(itemIndex);
-		return Promise.reject(canceledError());
-	};
-	await expect(mapItems(run, () => ({ concurrency: 1 }), work)).rejects.toThrow('canceled');
-	expect(begun).toStrictEqual([0]);
-});
+import { strictContext } from '../support/strictContext';
 
 test('whether a run is tried again does not depend on how often that is asked', () => {
 	const data = {} as IExecuteData;

@@ -7,8 +7,6 @@ export interface RowTable {
 	readonly rows: () => readonly Row[];
 	/** The steps of each call so far. */
 	readonly calls: (readonly Step[])[];
-	/** Says why a call fails: before its first step, or after the last one, when all is committed. */
-	fails: (steps: readonly Step[]) => { readonly committed: boolean } | undefined;
 	readonly write: Write;
 	/** The table of a process that may be killed, and that may run steps again after an error that passes. */
 	readonly of: (process: Process) => Write;
@@ -45,14 +43,10 @@ export function rowTable(
 	const table: RowTable = {
 		rows: () => rows,
 		calls,
-		fails: () => undefined,
 		async write(...steps) {
 			calls.push(steps);
-			const failure = table.fails(steps);
-			if (failure?.committed === false) throw new Error('the table is away');
 			let found: readonly Row[] = [];
 			for (const step of steps) found = await runStep(step);
-			if (failure) throw new Error('the table is away');
 			return found;
 		},
 		of({ isAlive, repeats }) {
