@@ -1,7 +1,6 @@
 import { ServiceError, type ErrorDetails } from '../../nodes/client/errors';
 import {
 	canceledError,
-	startDeadline,
 	STATUSES,
 	statusError,
 	TRANSPORT_ERRORS,
@@ -317,18 +316,6 @@ describe('the deadline of a call', () => {
 			async (deadline) => await withDeadline(http, deadline)(REQUEST),
 		).catch((error: unknown) => error);
 
-	test('gives each request what the ones before it left', async () => {
-		const { http, leftMs } = busy(7_000, 30_000);
-		expect(await send(http, 60_000)).toMatchObject({ status: 200 });
-		expect(leftMs).toStrictEqual([60_000, 53_000, 23_000]);
-	});
-
-	test('starts no retry that no time is left for', async () => {
-		const { http, leftMs } = busy(7_000, 30_000);
-		expect(await send(http, 37_000)).toMatchObject({ message: 'Busy' });
-		expect(leftMs).toStrictEqual([37_000, 30_000]);
-	});
-
 	test('lets nothing be sent after a pause that ended too late', async () => {
 		const clock = fakeClock();
 		const sleep = async (ms: number) => {
@@ -340,14 +327,5 @@ describe('the deadline of a call', () => {
 			details: { outcomeUnknown: false },
 		});
 		expect(leftMs).toHaveLength(1);
-	});
-
-	test('starts at once without retries', async () => {
-		const clock = fakeClock();
-		const { http, leftMs } = busy();
-		const port = withDeadline(http, startDeadline(clock, 60_000));
-		await clock.sleep(5_000);
-		await port(REQUEST);
-		expect(leftMs).toStrictEqual([55_000]);
 	});
 });

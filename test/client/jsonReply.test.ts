@@ -1,18 +1,10 @@
 import { userMessage } from '../../nodes/client/chat/messages';
 import { readJsonReply, withJson, type JsonFormat } from '../../nodes/client/chat/sendChat';
 import { toolCall } from '../../nodes/client/chat/toolCalls';
-import type { ChatCompletion, ChatMessage, ReplyMessage } from '../../nodes/client/chat/types';
-import { ServiceError } from '../../nodes/client/errors';
-import { canceledError } from '../../nodes/client/http/failures';
+import type { ChatCompletion, ChatMessage } from '../../nodes/client/chat/types';
 import type { JsonObject } from '../../nodes/client/json';
+import { replyOf } from '../support/chatPieces';
 
-const reply = (
-	content: string | null,
-	finish_reason = 'stop',
-	more: Partial<ReplyMessage> = {},
-): ChatCompletion => ({
-	choices: [{ index: 0, message: { role: 'assistant', content, ...more }, finish_reason }],
-});
 const ANY: JsonFormat = { repairAttempts: 0 };
 const ADA = { name: 'Ada', age: 36 };
 const SCHEMA = {
@@ -27,7 +19,7 @@ const ADA_JSON = JSON.stringify(ADA);
 /** What a reply is read as: its value, or the message of the error. */
 function read(text: string | null, format = ANY): unknown {
 	try {
-		return readJsonReply(reply(text), format);
+		return readJsonReply(replyOf(text), format);
 	} catch (error) {
 		return (error as Error).message;
 	}
@@ -166,7 +158,7 @@ test.each([
 	['length', 'shortenReply'],
 	['content_filter', 'rephraseQuestion'],
 ])('an invalid reply that ended with %s is an error that keeps it', (reason, advice) => {
-	const completion = reply('{"a": ', reason);
+	const completion = replyOf('{"a": ', {}, reason);
 	expect(() => readJsonReply(completion, ANY)).toThrow(
 		expect.objectContaining({
 			message: INVALID,
@@ -179,118 +171,39 @@ test.each([
 const CALL = toolCall('c', 'f', '{}');
 
 test('a reply that asks for tools is no answer, unless they have run', () => {
-	const asks = reply('One moment', 'tool_calls', { tool_calls: [CALL] });
+	const asks = replyOf('One moment', { tool_calls: [CALL] }, 'tool_calls');
 	expect(readJsonReply(asks, ANY)).toBeUndefined();
 	expect(() => readJsonReply(asks, ANY, 'assistant')).toThrow('not valid JSON');
 	const ran = { tool_calls: [CALL], tool_results: [{ tool_call_id: 'c', content: '1' }] };
-	expect(readJsonReply(reply('[1]', 'stop', ran), ANY)).toStrictEqual([1]);
-	expect(readJsonReply(reply('Hi'), undefined)).toBeUndefined();
+	expect(readJsonReply(replyOf('[1]', ran), ANY)).toStrictEqual([1]);
+	expect(readJsonReply(replyOf('Hi'), undefined)).toBeUndefined();
 });
 
-describe('asking', () => {
-	/** Asks a model that gives these replies. */
-	async function ask(
-		messages: readonly ChatMessage[],
-		format: JsonFormat | undefined,
-		...replies: (ChatCompletion | Error)[]
-	) {
+describe('asking again', () => {
+	/** What a model is asked that gives these replies, with one attempt to repair them. */
+	async function sentFor(messages: readonly ChatMessage[], ...replies: ChatCompletion[]) {
 		const sent: (readonly ChatMessage[])[] = [];
-		const result = withJson(async (each) => {
-			const next = replies[sent.length]!;
-			sent.push(each.messages);
-			return next instanceof Error ? await Promise.reject(next) : next;
-		}, format)({ messages });
-		return { sent, completion: await result };
+		const ask = withJson(
+			async (each) => await Promise.resolve(replies[sent.push(each.messages) - 1]!),
+			{ repairAttempts: 1 },
+		);
+		await ask({ messages });
+		return sent;
 	}
-	const question = [userMessage('Who?')];
-
-	const JSON_ONLY = 'Answer with JSON only, without any text around it.';
-
-	test('JSON is asked for in the last user message, whatever the others say of JSON', async () => {
-		const asked = { role: 'user', content: `Who?\n\n${JSON_ONLY}` };
-		expect((await ask(question, ANY, reply('{}'))).sent).toStrictEqual([[asked]]);
-		for (const role of ['system', 'user'] as const) {
-			const before: ChatMessage = { role, content: 'What are JSON Web Tokens?' };
-			const { sent } = await ask([before, ...question], ANY, reply('{}'));
-			expect(sent).toStrictEqual([[before, asked]]);
-		}
-	});
-
-	const image = (path: string) =>
-		({ type: 'image_url', image_url: { url: `https://a.example/${path}` } }) as const;
-
-	test('it is asked for once in each message, beside an image and in a repair, too', async () => {
-		const messages: ChatMessage[] = [{ role: 'user', content: [image('json')] }];
-		const once = { ...ANY, repairAttempts: 1 };
-		const { sent } = await ask(messages, once, reply('A tree'), reply('{}'));
-		const text = { type: 'text', text: JSON_ONLY };
-		const asked = { role: 'user', content: [image('json'), text] };
-		const repair = userMessage(`${INVALID}. ${JSON_ONLY}`);
-		expect(sent).toStrictEqual([
+	test('JSON is asked for once in each message, beside an image, too', async () => {
+		const text = 'Answer with JSON only, without any text around it.';
+		const image = { type: 'image_url', image_url: { url: 'https://a.example/json' } } as const;
+		const messages = [{ role: 'user', content: [image] }] as const;
+		const asked = { role: 'user', content: [image, { type: 'text', text }] };
+		const repair = userMessage(`${INVALID}. ${text}`);
+		expect(await sentFor(messages, replyOf('A tree'), replyOf('{}'))).toStrictEqual([
 			[asked],
 			[asked, { role: 'assistant', content: 'A tree' }, repair],
 		]);
 	});
 
-	test('the schema is in the last user message, wherever that is', async () => {
-		const messages: ChatMessage[] = [
-			{ role: 'system', content: 'Use JSON' },
-			{ role: 'user', content: [image('1.png')] },
-			{ role: 'assistant', content: null, tool_calls: [CALL] },
-			{ role: 'tool', tool_call_id: 'c', content: '1' },
-		];
-		const { sent } = await ask(messages, PERSON, reply(ADA_JSON));
-		const text = expect.stringContaining(`\n${JSON.stringify(SCHEMA)}`) as string;
-		const content = [image('1.png'), { type: 'text' as const, text }];
-		expect(sent).toStrictEqual([messages.with(1, { role: 'user', content })]);
-		expect(messages[1]!.content).toStrictEqual([image('1.png')]);
-
-		const tools = messages.slice(2);
-		expect((await ask(tools, PERSON, reply(ADA_JSON))).sent).toStrictEqual([
-			[...tools, { role: 'user', content: text }],
-		]);
-	});
-
-	const TWICE = { ...PERSON, repairAttempts: 2 };
-
 	test('an empty reply is not sent back: the service takes no empty message', async () => {
-		const { sent } = await ask(question, TWICE, reply(null), reply(ADA_JSON));
+		const sent = await sentFor([userMessage('Who?')], replyOf(null), replyOf(ADA_JSON));
 		expect(sent[1]!.map(({ role }) => role)).toStrictEqual(['user', 'user']);
-	});
-
-	test('the last reply is returned after the last attempt', async () => {
-		const replies = ['one', 'two', 'three', 'four'].map((text) => reply(text));
-		const { sent, completion } = await ask(question, TWICE, ...replies);
-		expect(sent.map((each) => each.length)).toStrictEqual([1, 3, 5]);
-		expect(completion).toBe(replies[2]);
-	});
-
-	test.each([
-		['a reply that is cut off', reply('{"name": "A', 'length')],
-		['a reply that asks for tools', reply('Hm', 'tool_calls', { tool_calls: [CALL] })],
-	])('%s is not sent back', async (_name, first) => {
-		const { sent, completion } = await ask(question, TWICE, first);
-		expect(sent).toHaveLength(1);
-		expect(completion).toBe(first);
-	});
-
-	test('an error of an attempt keeps the reply that was to be repaired', async () => {
-		const failure = new ServiceError('network', 'Lost', 'Try again', { outcomeUnknown: true });
-		await expect(ask(question, TWICE, reply('Ada'), failure)).rejects.toMatchObject({
-			message: 'Lost',
-			details: { outcomeUnknown: true, partial: reply('Ada') },
-		});
-	});
-
-	test('an assistant has acted before a repair that was canceled', async () => {
-		const chat = jest
-			.fn()
-			.mockResolvedValueOnce(reply('Ada'))
-			.mockRejectedValueOnce(canceledError());
-		const asked = withJson(chat, TWICE, 'assistant')({ messages: question });
-		await expect(asked).rejects.toMatchObject({
-			kind: 'canceled',
-			details: { outcomeUnknown: true, partial: reply('Ada') },
-		});
 	});
 });

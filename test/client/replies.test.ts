@@ -1,6 +1,4 @@
-import { applyChunk, startAccumulator, toCompletion } from '../../nodes/client/chat/accumulator';
 import { completeChat } from '../../nodes/client/chat/completeChat';
-import { applyReply, startConversation } from '../../nodes/client/chat/conversation';
 import { readMessage } from '../../nodes/client/chat/replyMessage';
 import { checkTools } from '../../nodes/client/chat/requestFields';
 import { findMedia, toChatResult, usageOf } from '../../nodes/client/chat/result';
@@ -11,22 +9,17 @@ import {
 	splitCalls,
 	toolCall,
 } from '../../nodes/client/chat/toolCalls';
-import type { ChatCompletion } from '../../nodes/client/chat/types';
+import type { ReplyMessage } from '../../nodes/client/chat/types';
 import { formOf } from '../../nodes/client/chat/verdict';
-import { asJson, type JsonObject } from '../../nodes/client/json';
+import type { JsonObject } from '../../nodes/client/json';
+import { replyOf } from '../support/chatPieces';
 import { RECORDED, type Recorded } from '../support/recordedReplies';
 import { thorough } from '../support/thorough';
 
 /** As many values as the bounds of a body allow. */
 const MANY = 200_000;
-const reply = (
-	content: string | null,
-	more: object = {},
-	message: object = {},
-): ChatCompletion => ({
-	choices: [
-		{ index: 0, message: { role: 'assistant', content, ...message }, finish_reason: 'stop' },
-	],
+const reply = (content: string, more: object = {}, message: Partial<ReplyMessage> = {}) => ({
+	...replyOf(content, message),
 	...more,
 });
 
@@ -91,13 +84,6 @@ describe('content in parts', () => {
 		['null among texts', ['a', null, 'b'], { content: 'ab' }, []],
 	])('%s', (_name, content, said, parts, more: object = {}) => {
 		expect(readMessage({ content, ...more })).toStrictEqual({ said, parts });
-	});
-
-	test('any number of parts in one event', () => {
-		const accumulator = startAccumulator();
-		const content = Array<object>(MANY).fill(PICTURE);
-		applyChunk(accumulator, asJson({ choices: [{ delta: { content } }] }));
-		expect(toCompletion(accumulator).choices[0]!.message.parts).toHaveLength(MANY);
 	});
 });
 
@@ -216,16 +202,6 @@ describe('media in a reply', () => {
 });
 
 describe('tool calls of a model', () => {
-	test('come in any number, each different', () => {
-		const count = thorough(MANY / 5, MANY);
-		const tool_calls = Array.from({ length: count }, (_, index) =>
-			toolCall(`c${index}`, `f${index}`, '{}'),
-		);
-		const limits = { maxRounds: 9, maxCalls: MANY };
-		const asked = reply(null, {}, { tool_calls });
-		expect(applyReply(startConversation([]), asked, [], limits).calls).toHaveLength(count);
-	});
-
 	test('have a name that is cut above the length of any declared one, and no ID that is too long', () => {
 		const { name } = readFunction({ name: 'f'.repeat(MANY), arguments: '{}' });
 		expect(name).toHaveLength(100);

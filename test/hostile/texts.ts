@@ -5,6 +5,8 @@ type Shape = readonly [before: string, repeated: string, after?: string];
 const SHAPES: Readonly<Record<string, Shape>> = {
 	'opening angle brackets': ['', '<'],
 	'opening script tags': ['', '<script'],
+	'closing script tags': ['', '</script'],
+	'comments of HTML': ['', '<!--'],
 	'tags that never close': ['', '<a href="', '<'],
 	'a URL with dots': ['http://a/', '.', 'x'],
 	'a URL with closing signs': ['http://a/', '_*', 'x'],

@@ -20,8 +20,6 @@ afterAll(async () => {
 	await server.stop();
 });
 
-const JSON_TYPE = 'application/json';
-const STREAM_TYPE = 'text/event-stream';
 const SESSION = { session_id: 's-1' };
 const CALL = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } };
 const CUT_CALL = { ...CALL, function: { name: 'look', arguments: '{"ci' } };
@@ -42,11 +40,11 @@ function toAnswer(message: Record<string, unknown>, finish_reason: unknown, stre
 	const choice = { index: 0, finish_reason };
 	if (!stream) {
 		const body = { ...SESSION, choices: [{ ...choice, message }] };
-		return [JSON_TYPE, JSON.stringify(body)] as const;
+		return ['application/json', JSON.stringify(body)] as const;
 	}
 	const chunks = toDeltas(message).map((delta) => ({ choices: [{ index: 0, delta }] }));
 	const end = { ...SESSION, choices: [{ ...choice, delta: {} }] };
-	return [STREAM_TYPE, eventsOf([...chunks, end, '[DONE]'])] as const;
+	return ['text/event-stream', eventsOf([...chunks, end, '[DONE]'])] as const;
 }
 
 const NOTHING = 'The model replied with neither an answer nor a tool call';
@@ -271,6 +269,7 @@ describe.each(['reply', 'assistant', 'agent'] as const)('%s', (node) => {
 
 	test.each<[object, string]>([
 		[{ content: null, refusal: 'I cannot' }, 'stop'],
+		[{ content: '{"a' }, 'length'],
 		[{ content: '{"a' }, 'content_filter'],
 		[{ content: '{"a' }, 'error'],
 		[{ content: 'Let me see', tool_calls: [CUT_CALL] }, 'odd'],
@@ -284,45 +283,3 @@ describe.each(['reply', 'assistant', 'agent'] as const)('%s', (node) => {
 		expect(server.requests.length - before).toBe(1);
 	});
 });
-
-describe.each(['reply', 'model'] as const)(
-	'%s reads what was not asked for as what it is',
-	(node) => {
-		const chunk = (delta: object, finish_reason: string | null = null) => ({
-			choices: [{ index: 0, delta, finish_reason }],
-		});
-		const CHUNKS = [chunk({ content: 'A' }), chunk({ content: 'll' }), chunk({}, 'stop')];
-		const BODY = {
-			choices: [{ index: 0, message: { content: 'All' }, finish_reason: 'stop' }],
-		};
-		const [first = '', second = '', last = ''] = CHUNKS.map((each) => eventsOf([each]));
-		test.each<[string, string, string]>([
-			['a stream declared as JSON', JSON_TYPE, eventsOf([...CHUNKS, '[DONE]'])],
-			['JSON declared as a stream', STREAM_TYPE, JSON.stringify(BODY)],
-			[
-				'JSON over many lines declared as a stream',
-				STREAM_TYPE,
-				JSON.stringify(BODY, null, 2),
-			],
-			[
-				'words that keep the connection alive',
-				STREAM_TYPE,
-				`data: heartbeat\n\n${first}data: ping\n\n${second}${last}`,
-			],
-			['a byte order mark before a stream', STREAM_TYPE, `\uFEFF${first}${second}${last}`],
-		])('%s', async (_name, type, text) => {
-			for (const stream of [true, false]) {
-				answer = [type, text];
-				const { json, error } = await askThrough(node, stream, server.url);
-				expect(error).toBe('');
-				expect(textOf(json)).toBe('All');
-			}
-		});
-
-		test.each(['', 'null'])('the finish reason "%s" does not end a stream', async (reason) => {
-			answer = [STREAM_TYPE, eventsOf([chunk({ content: 'A' }, reason)])];
-			const { error } = await askThrough(node, true, server.url);
-			expect(error).toContain('The stream ended before the reply was complete');
-		});
-	},
-);

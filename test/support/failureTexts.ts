@@ -5,7 +5,7 @@ const video = (status: number) => statusError('video', status).message;
 const transport = (code: string) =>
 	TRANSPORT_ERRORS.find(([pattern]) => pattern.test(code))![1].message;
 
-/** What a failure is called, from the tables of the client: `completeChat.test.ts` holds the words. */
+/** What a failure is called, from the tables of the client. */
 export const FAILURE = {
 	badKey: chat(401),
 	badParameter: video(400),
