@@ -16,6 +16,9 @@ const base = {
 	setupFiles: ['<rootDir>/test/support/quietEngine.js'],
 };
 
+/** A stub of n8n's SDK for AI nodes, which only a complete n8n has. */
+const aiNodeSdk = { '^@n8n/ai-node-sdk$': '<rootDir>/test/support/aiNodeSdk.ts' };
+
 /** @type {import('jest').Config} */
 module.exports = {
 	// Timeout of a test without its own, in milliseconds. A shared machine may be four times slower.
@@ -31,6 +34,7 @@ module.exports = {
 			testMatch: [
 				'<rootDir>/test/{bench,client,shared,nodes,emulator,package,scripts,spec}/**/*.test.ts',
 			],
+			moduleNameMapper: aiNodeSdk,
 		},
 		{
 			...base,
@@ -61,13 +65,13 @@ module.exports = {
 			...base,
 			displayName: 'faults',
 			testMatch: ['<rootDir>/test/faults/**/*.test.ts'],
-			moduleNameMapper: { '^@n8n/ai-node-sdk$': '<rootDir>/test/support/aiNodeSdk.ts' },
+			moduleNameMapper: aiNodeSdk,
 		},
 		{
 			...base,
 			displayName: 'hostile',
 			testMatch: ['<rootDir>/test/hostile/**/*.test.ts'],
-			moduleNameMapper: { '^@n8n/ai-node-sdk$': '<rootDir>/test/support/aiNodeSdk.ts' },
+			moduleNameMapper: aiNodeSdk,
 		},
 	],
 	testSequencer: '<rootDir>/test/support/longestFirst.js',

@@ -48,6 +48,8 @@ describe.each(RECORDED)('$file', (recorded) => {
 		expect(message.content ?? '').toBe(content ?? '');
 		expect(message.reasoning_content).toBe(reasoning);
 		expect(formOf(completion, 'agent')).toBe(form);
+		if (form === 'answer' || form === 'cut')
+			expect(toChatResult(completion)['output']).toBe(shown ?? content);
 		if (form === 'calls')
 			expect(
 				splitCalls(message).asked.map(({ function: { name, arguments: args } }) => ({

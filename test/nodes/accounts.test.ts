@@ -1,11 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { SESSION_TABLE } from '../../nodes/SuperAssistant/execute';
 import { accountOf, readCredential } from '../../nodes/shared/run/credential';
+import { replyOf } from '../support/chatReplies';
 import { idsOf, reject, videoService } from '../support/createdVideos';
 import { runNode, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
-import { events } from '../support/scriptedServer';
+import { json } from '../support/scriptedServer';
 import { COMPLETED } from '../support/waitOutputs';
 
 /** Two API keys of one project. */
@@ -20,8 +20,8 @@ beforeEach(() => {
 	sessions = 0;
 	service.answers = {
 		'/v1/chat/completions': (response) => {
-			const choice = { index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' };
-			events(response, [{ session_id: `s-${sessions++}`, choices: [choice] }, '[DONE]']);
+			const reply = replyOf({ content: 'Hello' });
+			json(response, 200, { session_id: `s-${sessions++}`, ...reply });
 		},
 	};
 });
@@ -118,15 +118,6 @@ test('each row has the host, and a hash in place of the key', async () => {
 		new RegExp(`^${new URL(server.url).host} [\\w-]{43}$`.replaceAll('.', '\\.')),
 	);
 	expect(JSON.stringify(service.tables.rows)).not.toContain(OURS);
-});
-
-test('a table of sessions of an older version is reported with the column to add', async () => {
-	const { account, ...columns } = SESSION_TABLE.columns as Record<string, 'string' | 'date'>;
-	expect(account).toBe('string');
-	service.tables.insert({ name: SESSION_TABLE.name, columns }, { session_key: 'chat-1' });
-	const { error } = await say(OURS);
-	expect(error!.message).toContain('It needs also account (string): add them.');
-	expect(server.requests).toHaveLength(0);
 });
 
 test('a wait with another account leaves the row of a task as it is', async () => {

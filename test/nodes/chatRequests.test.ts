@@ -9,6 +9,7 @@ import {
 	REJECTED_BODIES,
 	type ChatBody,
 } from '../support/chatBodies';
+import { replyWith } from '../support/chatReplies';
 import {
 	packageNode,
 	runNode,
@@ -18,23 +19,15 @@ import {
 	type Wires,
 } from '../support/engine';
 import { askThrough, CHAT_NODE_NAMES } from '../support/fourNodes';
-import { events, json, serverForEach } from '../support/scriptedServer';
-
-jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
-	virtual: true,
-});
+import { serverForEach } from '../support/scriptedServer';
 
 const HI = [{ role: 'user', content: 'Hi' }];
-const CHOICE = { index: 0, finish_reason: 'stop' };
 const HELLO = { content: 'Hello' };
 
 /** What the server says first, before `HELLO`. */
 let first: object;
-const server = serverForEach((response, { body }, index) => {
-	const message = index === 0 ? first : HELLO;
-	if ((body as ChatBody)['stream'] === true)
-		events(response, [{ choices: [{ ...CHOICE, delta: message }] }, '[DONE]']);
-	else json(response, 200, { choices: [{ ...CHOICE, message }] });
+const server = serverForEach((...request) => {
+	replyWith(request[2] === 0 ? first : HELLO)(...request);
 });
 beforeEach(() => {
 	first = HELLO;
@@ -202,21 +195,6 @@ describe.each(CHAT_NODE_NAMES)('%s', (node) => {
 		expect(usual).toMatchObject({ stream: true, stream_options: { include_usage: true } });
 		expect(without).toMatchObject({ stream: true });
 		expect(without).not.toHaveProperty('stream_options');
-	});
-
-	test.each([
-		['', '/v1/chat/completions'],
-		['/v1/', '/v1/chat/completions'],
-		['/api/v3', '/api/v3/chat/completions'],
-		['/openai/v1//', '/openai/v1/chat/completions'],
-		['/agents', '/agents/v1/chat/completions'],
-		['/api/v3/chat/completions', '/api/v3/chat/completions'],
-		// Shortened, it would become another one.
-		['/inference/chat/completions', '/inference/chat/completions'],
-	])('with a Base URL that ends with %j asks %s', async (path, asked) => {
-		const { error } = await askThrough(node, false, server.url + path);
-		expect(error).toBe('');
-		expect(server.requests.map(({ path: sent }) => sent)).toStrictEqual([asked]);
 	});
 });
 

@@ -3,9 +3,9 @@ import { BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
 
 import { signedFileUrl } from '../../nodes/shared/files/fileSource';
+import { replyOf } from '../support/chatReplies';
 import { byId, reply, videoService } from '../support/createdVideos';
 import { runNode, type RunOptions } from '../support/engine';
-import { FAILURE } from '../support/failureTexts';
 import { askThrough } from '../support/fourNodes';
 import { SPEC_ROWS } from '../support/specVideoModels';
 
@@ -257,9 +257,7 @@ describe('an expression in a Fixed field', () => {
 
 	test.each(['reply', 'assistant'] as const)('is a hint in a chat: %s', async (node) => {
 		const text = 'Hello {{ $json.name }}';
-		const message = { role: 'assistant', content: 'Hi' };
-		const choices = [{ index: 0, message, finish_reason: 'stop' }];
-		service.answers = { '/v1/chat/completions': reply({ choices }) };
+		service.answers = { '/v1/chat/completions': reply(replyOf({ content: 'Hi' })) };
 		const { hints } = await askThrough(node, false, server.url, {
 			prompt: text,
 			message: text,
@@ -299,20 +297,6 @@ test('an answer whose task ID is white space is none of this API', async () => {
 	expect(error!.message).toMatch(
 		/^Unexpected response: this is not the Agent Video API; the task may have been created/,
 	);
-});
-
-test.each<[object, string, boolean]>([
-	[{ message: 'no credit', code: 406 }, FAILURE.noCredit, false],
-	[{ message: 'bad', type: 'invalid_request_error' }, FAILURE.badParameter, false],
-	[{ message: 'broken' }, `${FAILURE.noStatus}; the task may have been created`, true],
-])('an error with status 200 is one of the service: %j', async (error, message, isUnknown) => {
-	service.answers = { 'A lake': reply({ error }) };
-	const { outputs } = await create({}, { onError: 'continueRegularOutput' });
-	const { details, ...fields } = outputs[0]![0]!.json;
-	expect(fields['error']).toBe(message);
-	expect(fields['message']).not.toContain('Base URL');
-	expect(details).toMatchObject({ service_message: (error as { message: string }).message });
-	expect('outcome_unknown' in (details as object)).toBe(isUnknown);
 });
 
 describe('references', () => {

@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+
 import type { IDataObject } from 'n8n-workflow';
 
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
@@ -16,9 +18,16 @@ import {
 	videoService,
 	type More,
 } from '../support/createdVideos';
-import { dataTables, type DataTables } from '../support/dataTables';
-import { allItems, runNode, type EnvironmentOptions, type RunResult } from '../support/engine';
+import { dataTables, held, rowOperations, type DataTables } from '../support/dataTables';
+import {
+	allItems,
+	canceler,
+	runNode,
+	type EnvironmentOptions,
+	type RunResult,
+} from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
+import { gate } from '../support/gate';
 
 const DAY_MS = 86_400_000;
 const TABLE = TASK_TABLE.name;
@@ -52,49 +61,25 @@ const turn = async () => {
 
 /** Holds the answer to a creation back until it is to be given. */
 function heldAnswer(prompt: string) {
-	let arrive: () => void = () => undefined;
-	let answer: () => void = () => undefined;
-	const arrived = new Promise<void>((resolve) => (arrive = resolve));
-	service.answers = {
-		[prompt]: [
-			(response) => {
-				answer = () => {
-					service.createTask(response, prompt);
-				};
-				arrive();
-			},
-		],
+	const [arrival, answer] = [gate(), gate()];
+	const give = async (response: ServerResponse) => {
+		arrival.open();
+		await answer.passed;
+		service.createTask(response, prompt);
 	};
-	return {
-		arrived,
-		answer: () => {
-			answer();
-		},
-	};
+	service.answers = { [prompt]: [(response) => void give(response)] };
+	return { arrived: arrival.passed, answer: answer.open };
 }
 
 /** The tables for a run that stops before its first step of this operation, until it is to go on. */
 function heldAt(operation: string) {
-	const { executeWorkflow } = service.tables;
-	let reach: () => void = () => undefined;
-	let goOn: () => void = () => undefined;
-	const reached = new Promise<void>((resolve) => (reach = resolve));
-	const going = new Promise<void>((resolve) => (goOn = resolve));
-	const held: DataTables['executeWorkflow'] = async (info, ...more) => {
-		if (hasStep(info, operation)) {
-			reach();
-			await going;
-		}
-		return await executeWorkflow(info, ...more);
-	};
-	return { tables: { ...service.tables, executeWorkflow: held }, reached, goOn };
-}
-
-/** Whether a sub-workflow has a step of this operation on rows. */
-function hasStep({ code }: Parameters<DataTables['executeWorkflow']>[0], operation: string) {
-	return code!.nodes.some(
-		({ parameters: step }) => step['resource'] === 'row' && step['operation'] === operation,
-	);
+	const [reach, go] = [gate(), gate()];
+	const tables = held(service.tables, (operations) => {
+		if (!operations.includes(operation)) return undefined;
+		reach.open();
+		return go.passed;
+	});
+	return { tables, reached: reach.passed, goOn: go.open };
 }
 
 /** The tables with an error for each write with this operation that was carried out, the first time. */
@@ -106,7 +91,7 @@ function unsureAt(operation: string, message: string): DataTables {
 		executeWorkflow: async (info, ...more) => {
 			const result = await executeWorkflow(info, ...more);
 			const text = JSON.stringify([info.code!.nodes, more[1].inputData]);
-			if (!hasStep(info, operation) || written.has(text)) return result;
+			if (!rowOperations(info).includes(operation) || written.has(text)) return result;
 			written.add(text);
 			throw new Error(message);
 		},
@@ -174,25 +159,20 @@ describe('the rows of an execution', () => {
 		['only what is under way stays sent', {}],
 		['keys are given back', KEYED],
 	])('the time limit of the workflow ends it: %s', async (_name, options) => {
-		let stop: () => void = () => undefined;
+		const { onStart, cancel } = canceler();
 		const noAnswer = () => undefined;
 		service.answers = { c: noAnswer, d: noAnswer };
 		await withFakeTimers(async (time) => {
 			service.onRequest = (prompt) => {
 				if (prompt !== 'c') return;
 				time.moveSystemClock(2 * DAY_MS);
-				stop();
+				cancel();
 			};
 			const timeLimitMs = Date.now() + DAY_MS;
 			await create(
 				['a', 'b', 'c', 'd', 'e', 'f'],
 				{ ...options, concurrency: 2 },
-				{
-					execution: { id: '11', token: 'token-1', timeLimitMs },
-					onStart: (cancel) => {
-						stop = cancel;
-					},
-				},
+				{ execution: { id: '11', token: 'token-1', timeLimitMs }, onStart },
 			);
 		});
 		await turn();
@@ -214,17 +194,12 @@ describe('the rows of an execution', () => {
 	])('Stop %s, and sends nothing', async (_name, options, at, rows, left) => {
 		const sent_at = new Date().toISOString();
 		service.tables.insert(TASK_TABLE, ...rows.map((row) => ({ ...row, sent_at })));
-		const held = heldAt(at);
-		let stop: () => void = () => undefined;
-		const running = create(['a', 'b'], options, {
-			tables: held.tables,
-			onStart: (cancel) => {
-				stop = cancel;
-			},
-		});
-		await held.reached;
-		stop();
-		held.goOn();
+		const { tables, reached, goOn } = heldAt(at);
+		const { onStart, cancel } = canceler();
+		const running = create(['a', 'b'], options, { tables, onStart });
+		await reached;
+		cancel();
+		goOn();
 		expect((await running).status).toBe('canceled');
 		await turn();
 		expect(sent()).toStrictEqual([]);
@@ -584,13 +559,13 @@ describe('two executions', () => {
 
 	/** The first execution stands still before its row becomes `sent`; the clock of the other one runs far ahead. */
 	async function race(options: IDataObject, [first, second]: typeof RETRIES | typeof KEYS) {
-		const held = heldAt('update');
-		const slow = create(['a 1'], options, { ...first, tables: held.tables });
-		await held.reached;
+		const { tables, reached, goOn } = heldAt('update');
+		const slow = create(['a 1'], options, { ...first, tables });
+		await reached;
 		clock.skipsPauses = true;
 		const onError = 'continueErrorOutput';
 		const other = await create(['a 1'], options, { ...second, onError });
-		held.goOn();
+		goOn();
 		return { slow: await slow, other };
 	}
 	const CASES = [
@@ -710,11 +685,4 @@ test('of old rows those with a result go, beyond the newest 40,000; those with a
 		'young',
 		'task-a',
 	]);
-});
-
-test('many creations side by side are in the table once each', async () => {
-	const prompts = Array.from({ length: 60 }, (_, index) => `p${index}`);
-	const { outputs } = await create(prompts);
-	expect(new Set(idsOf(outputs[0])).size).toBe(prompts.length);
-	expect(rowsOf()).toStrictEqual(prompts.map((prompt) => `${prompt} open`).sort());
 });

@@ -7,7 +7,7 @@ import { AgentVideoApi } from '../../credentials/AgentVideoApi.credentials';
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { accountOf, readCredential } from '../../nodes/shared/run/credential';
 import { answerWell } from '../faults/acts';
-import { body, chunk, stream } from '../faults/answers';
+import { body } from '../faults/answers';
 import { OPERATIONS, type Operation } from '../faults/operations';
 import { inPieces } from '../support/chatPieces';
 import { dataTables } from '../support/dataTables';
@@ -15,19 +15,12 @@ import { runNode, type RunOptions } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
 import { withFakeTimers } from '../support/fakeTimers';
 import { askThrough, CHAT_NODE_NAMES } from '../support/fourNodes';
-import { serverForEach, type Script } from '../support/scriptedServer';
-
-jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
-	virtual: true,
-});
+import { scripted } from '../support/scriptedServer';
 
 const KEY = 'sk-0f4e/very+sesame';
 const BEARER = `Bearer ${KEY}`;
 
-let script: Script;
-const server = serverForEach((...args) => {
-	script(...args);
-});
+const server = scripted();
 
 const credential = (...header: readonly IDataObject[]) => ({
 	baseUrl: server.url,
@@ -44,7 +37,7 @@ describe.each(Object.entries(OPERATIONS))('%s', (_id, operation: Operation) => {
 
 	test('sends the headers with every request', async () => {
 		const { answers } = operation;
-		script = (response, _request, index) => {
+		server.script = (response, _request, index) => {
 			answerWell(response, answers[Math.min(index, answers.length - 1)]!);
 		};
 		await run(TENANT, { name: ' x-gateway-key ', value: ' gw-hidden-value\n' });
@@ -66,31 +59,6 @@ describe.each(Object.entries(OPERATIONS))('%s', (_id, operation: Operation) => {
 			'Extra Headers in the credential: row 2 has the name Authorization',
 		);
 		expect(server.requests).toHaveLength(0);
-	});
-
-	test('neither changes nor rejects a reply that is well, with a secret in a text, an ID, a name and in what nobody knows', async () => {
-		const said = `You sent ${BEARER} of marketing-7`;
-		const more = { session_id: said, quota: { [KEY]: BEARER } };
-		const message = { role: 'assistant', content: said };
-		const isStreamed = operation.answers.some(({ isStream }) => isStream);
-		const answer = isStreamed
-			? stream([chunk({ content: said }, more)])
-			: body({
-					choices: [{ index: 0, message, finish_reason: 'stop' }],
-					// A poll is answered about the task that it asks for.
-					task_id: operation.node === 'waitForVideo' ? 'task-1' : said,
-					status: 'completed',
-					video_url: `https://cdn.example.com/lake.mp4?key=${KEY}&of=marketing-7`,
-					...more,
-				});
-		script = (response) => {
-			answerWell(response, answer);
-		};
-		const { items, error } = await run({ name: 'X-Author', value: 'marketing-7' });
-		expect(error).toBeUndefined();
-		expect(JSON.stringify(items)).toContain(KEY);
-		expect(JSON.stringify(items)).toContain('marketing-7');
-		expect(JSON.stringify(items)).not.toContain('[masked');
 	});
 });
 
@@ -130,7 +98,7 @@ test('another value or another header is another account; order and case of the 
 describe('an error', () => {
 	/** The failed item of a reply that arrives in these pieces. */
 	async function failureOf(pieces: readonly string[], more: object = {}): Promise<string> {
-		script = (response) => {
+		server.script = (response) => {
 			response.writeHead(400, { 'content-type': 'text/plain' });
 			inPieces(response, pieces);
 		};
@@ -209,7 +177,7 @@ describe('an error', () => {
 
 	test('has no part of a key in a refusal that is cut for one line', async () => {
 		const message = { role: 'assistant', content: null, refusal: `${'.'.repeat(110)}${KEY}` };
-		script = (response) => {
+		server.script = (response) => {
 			answerWell(response, body({ choices: [{ index: 0, message, finish_reason: 'stop' }] }));
 		};
 		const { error } = await runNode('chatCompletion', {

@@ -303,6 +303,8 @@ describe('Download Media', () => {
 	test('a part of a reply is a file of any type, which no error page is', async () => {
 		const files = [
 			['export?id=5', 'text/csv', 'a,b\n1,2\n', ['export.csv', 'text/csv']],
+			['export', 'text/csv', '{a},b\n1,2\n', ['export.csv', 'text/csv']],
+			['export', 'text/plain', '[{"error":"of a person"}]', ['export.txt', 'text/plain']],
 			['export', 'application/json', EXPIRED, ['export.json', 'application/json']],
 			['export', 'application/yaml', 'a: 1', ['export', 'application/yaml']],
 			['export', 'application/pdf', 'No', notSent('the file, but text/plain: No')],

@@ -1,14 +1,9 @@
-import dns from 'node:dns';
-
 import { event } from '../faults/answers';
 import { OPERATIONS, WAYS, type Operation, type Outcome } from '../faults/operations';
 import { withFakeTimers } from '../support/fakeTimers';
-import { startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { FAILURE } from '../support/failureTexts';
-
-jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
-	virtual: true,
-});
+import { imitateNetwork } from '../support/imitatedNetwork';
+import { startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 
 const KEY = 'sk-0f4e-very-secret';
 const REDIRECTS = [301, 302, 303, 307, 308];
@@ -42,40 +37,26 @@ async function run(operation: Operation, baseUrl = service.url): Promise<Outcome
 	);
 }
 
-const rowOf = (operation: Operation, code: number) => [operation.title, code, operation] as const;
 // 307, which would send a request again as it is, is a fault of the matrix for every operation.
-test.each([
-	...Object.values(OPERATIONS).map((operation) => rowOf(operation, 302)),
-	...REDIRECTS.filter((code) => code !== 302).map((code) => rowOf(OPERATIONS.chat, code)),
-])(
-	'%s reports a redirect with status %i and does not follow it',
-	async (_title, code, operation) => {
-		status = code;
-		const { items, error } = await run(operation);
-		expect(other.requests).toHaveLength(0);
-		expect(service.requests.map(({ path }) => path)).not.toContain('/elsewhere');
-		if (operation.isPaid) expect(service.requests).toHaveLength(1);
-		const shown = JSON.stringify([items, error?.message, error]);
-		expect(shown).toContain(FAILURE.redirect);
-		expect(shown).toContain('Check the Base URL');
-		expect(shown).toContain('https:// instead of http://');
-		expect(shown).toContain(`Location: ${location}`);
-	},
-);
+test.each(REDIRECTS)('a redirect with status %i is reported and not followed', async (code) => {
+	status = code;
+	const { items, error } = await run(OPERATIONS.chat);
+	expect(other.requests).toHaveLength(0);
+	expect(service.requests).toHaveLength(1);
+	const shown = JSON.stringify([items, error?.message, error]);
+	expect(shown).toContain(FAILURE.redirect);
+	expect(shown).toContain('Check the Base URL');
+	expect(shown).toContain('https:// instead of http://');
+	expect(shown).toContain(`Location: ${location}`);
+});
 
 test('the key does not go to a subdomain of the host in the Base URL', async () => {
 	status = 302;
 	location = `http://sub.localhost:${service.port}/elsewhere`;
-	const lookup = jest.spyOn(dns, 'lookup').mockImplementation(((
-		_name: string,
-		options: { all?: boolean },
-		done: (error: null, found: unknown, family?: number) => void,
-	) => {
-		if (options.all === true) done(null, [{ address: '127.0.0.1', family: 4 }]);
-		else done(null, '127.0.0.1', 4);
-	}) as never);
+	const network = imitateNetwork();
+	for (const name of ['localhost', 'sub.localhost']) network.resolve(name, ['127.0.0.1']);
 	await run(OPERATIONS.chat, `http://localhost:${service.port}`);
-	lookup.mockRestore();
+	network.restore();
 	expect(service.requests.map(({ path }) => path)).toStrictEqual(['/v1/chat/completions']);
 });
 

@@ -1,22 +1,14 @@
-/** What the chat nodes make of replies: recorded ones, errors of other services in their place, and files in them. */
+/** What the chat nodes make of replies: errors of other services in their place, and files in them. */
 import corpus from '../fixtures/errorEnvelopes.json';
-import { runNode } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
 import { withFakeTimers } from '../support/fakeTimers';
-import { askThrough, CHAT_NODE_NAMES, CHAT_NODES, type ChatNodeName } from '../support/fourNodes';
+import { askThrough, CHAT_NODE_NAMES, type ChatNodeName } from '../support/fourNodes';
 import { RECORDED } from '../support/recordedReplies';
 import { sampleFile } from '../support/sampleFiles';
-import { events, eventsOf, json, serverForEach, type Script } from '../support/scriptedServer';
+import { events, eventsOf, json, scripted, type Script } from '../support/scriptedServer';
 import { thorough } from '../support/thorough';
 
-jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
-	virtual: true,
-});
-
-let script: Script;
-const server = serverForEach((...args) => {
-	script(...args);
-});
+const server = scripted();
 
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'text/event-stream';
@@ -70,23 +62,10 @@ const FORMS = {
 const PAGE = '<!DOCTYPE html><title>Just a moment...</title><p>Enable JavaScript</p>';
 const CUT = `{"choices":[{"message":{"content":"${'All of <b> it. '.repeat(20)}End`;
 const FIREWALL = 'A firewall or proxy in front of the service rejected the request';
-interface Told {
-	readonly message: string;
-	readonly code?: string;
-}
-const meant = (status: number, error: Told, means: string, requests = 1) =>
-	[status, JSON.stringify({ error }), means, error.message, requests] as const;
 /** HTTP status, body, what it means, the words of the service in it, and how many requests are sent. */
 const ERRORS: readonly (readonly [number, string, string, string, number])[] = [
-	meant(429, { message: 'exceeded the rate quota, retry in 10 s' }, FAILURE.tooMany, 4),
-	meant(503, { message: 'upstream billing timeout' }, FAILURE.unavailable),
-	meant(502, { message: 'content-filter sidecar restarting' }, FAILURE.proxy),
-	meant(500, { message: 'model not found in cache, warming up' }, FAILURE.proxy),
-	meant(429, { message: 'No', code: 'insufficient_quota' }, FAILURE.noCredit),
-	meant(403, { message: 'No', code: 'insufficient_user_quota' }, FAILURE.noCredit),
-	meant(404, { message: 'No', code: 'model_not_found' }, FAILURE.noModel),
-	meant(404, { message: 'No endpoint supports tool use' }, FAILURE.notFound),
-	meant(403, { message: '<p>No access</p>' }, ''),
+	[429, '{"error":{"message":"No","code":"insufficient_quota"}}', FAILURE.noCredit, 'No', 1],
+	[403, '{"error":{"message":"<p>No access</p>"}}', '', '<p>No access</p>', 1],
 	[
 		200,
 		'{"code":1102,"message":"Account balance not enough","data":null}',
@@ -124,7 +103,7 @@ describe.each(CHAT_NODE_NAMES)('%s', (node) => {
 				const { dialect, name, body, words, streamed = true } = each;
 				const isStream = form !== 'as a body';
 				if (isStream && !streamed) continue;
-				script = FORMS[form](body);
+				server.script = FORMS[form](body);
 				const { error } = await askThrough(node, isStream, server.url, { options });
 				const isKept = form !== 'in the middle of a stream' || error.includes(SAID);
 				const [shown = ''] = error.split('{');
@@ -138,7 +117,7 @@ describe.each(CHAT_NODE_NAMES)('%s', (node) => {
 	const errorsOf = async (how: (stream: boolean) => Script) => {
 		const errors: (readonly [error: string, requests: number])[] = [];
 		for (const stream of [true, false]) {
-			script = how(stream);
+			server.script = how(stream);
 			server.requests.length = 0;
 			const { error } = await withFakeTimers(
 				async () => await askThrough(node, stream, server.url),
@@ -178,65 +157,13 @@ describe.each(CHAT_NODE_NAMES)('%s', (node) => {
 });
 
 const WITH_OUTPUT = CHAT_NODE_NAMES.filter((node) => node !== 'model');
-const ANSWERS = RECORDED.filter(({ expected: { form } }) => form === 'answer' || form === 'cut');
-
-/** The replies of test/fixtures/replies. What each of them is, reads test/client/recordedReplies.test.ts. */
-describe.each(WITH_OUTPUT)('%s puts out', (node) => {
-	test.each(partOf(ANSWERS, node, WITH_OUTPUT))(
-		'$file',
-		async ({ file, type, text, expected }) => {
-			script = answers(type, text);
-			const {
-				json: item,
-				error,
-				hints,
-			} = await askThrough(node, file.endsWith('sse'), server.url, { output: 'simple' });
-			const { content, shown = content, form } = expected;
-			expect([error, item['output']]).toStrictEqual(['', shown]);
-			expect(hints.join().includes('The reply was cut off')).toBe(form === 'cut');
-		},
-	);
-});
-
-test.each(RECORDED.filter(({ expected: { form } }) => form === 'calls'))(
-	'the agent reads the calls of $file, and Chat Completion puts them out',
-	async ({ file, type, text, expected: { calls = [] } }) => {
-		script = (response, request, index) => {
-			// An agent asks again once its calls have results.
-			if (index > 0) says({ message: { content: 'Done' } })(response, request, index);
-			else answers(type, text)(response, request, index);
-		};
-		const tools = [
-			{ type: 'function', function: { name: 'weather', parameters: { type: 'object' } } },
-		];
-		const isStream = file.endsWith('sse');
-		const agent = await askThrough('agent', isStream, server.url);
-		expect([agent.error, agent.json['output']]).toStrictEqual(['', 'Done']);
-		const sent = server.requests.at(-1)!.body;
-		server.requests.length = 0;
-		const reply = await askThrough('reply', isStream, server.url, {
-			options: { tools: JSON.stringify(tools) },
-		});
-		expect(reply.error).toBe('');
-		for (const found of [sent, reply.json].map((each) =>
-			JSON.stringify(each).replaceAll('\\', ''),
-		))
-			for (const { name, arguments: args } of calls) {
-				expect(found).toContain(name);
-				for (const [field, value] of Object.entries(args))
-					expect(found).toContain(
-						`"${field}":${JSON.stringify(value)}`.replaceAll('\\', ''),
-					);
-			}
-	},
-);
 
 test.each([
 	'<think>{"a":0}</think>{"a":1}',
 	'<thinking>{"a":0}</thinking>{"a":1}',
 	'{"a":0}\n</think>\n{"a":1}',
 ])('a thought in tags is no part of the JSON: %j', async (content) => {
-	script = says({ message: { content } });
+	server.script = says({ message: { content } });
 	const { json: item, error } = await askThrough('reply', false, server.url, {
 		responseFormat: 'json',
 	});
@@ -245,7 +172,7 @@ test.each([
 
 test('a call that is written as text is one only where tools were declared', async () => {
 	const written = RECORDED.find(({ file }) => file === 'written-call-tool-call.json')!;
-	script = answers(written.type, written.text);
+	server.script = answers(written.type, written.text);
 	const { error, json: item } = await askThrough('reply', false, server.url);
 	expect([error, item['output']]).toStrictEqual(['', written.expected.content]);
 });
@@ -318,7 +245,7 @@ describe.each([true, false])('with a stream: %s', (stream) => {
 	describe.each(WITH_OUTPUT)('%s', (node) => {
 		test.each(partOf(FILES, node, WITH_OUTPUT))('%s is a file of the reply', async (...row) => {
 			const [, form, { kind, url }] = row;
-			script = says(form);
+			server.script = says(form);
 			const { json: item, error } = await askThrough(node, stream, server.url);
 			expect(error).toBe('');
 			expect(item['media']).toStrictEqual([media(kind, url.replace(/^(?=\/)/, server.url))]);
@@ -331,7 +258,7 @@ describe.each([true, false])('with a stream: %s', (stream) => {
 		['/files/1', '/files/1)'],
 		[DATA, 'Download Media'],
 	])('a chain gets the image %s as a link, or reads what brings it', async (url, shown) => {
-		script = says({ choice: { img_urls: [url] } });
+		server.script = says({ choice: { img_urls: [url] } });
 		const { json: item, error } = await askThrough('model', stream, server.url);
 		expect(error).toBe('');
 		expect(JSON.stringify(item)).toContain(shown);
@@ -344,7 +271,7 @@ describe.each([true, false])('with a stream: %s', (stream) => {
 			{ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } },
 		];
 		const content = [{ type: 'text', text: 'A lake ' }, ...files, 'at dawn'];
-		script = says({ message: { content }, body: { session_id: 's-1' } });
+		server.script = says({ message: { content }, body: { session_id: 's-1' } });
 		const { json: item } = await askThrough('reply', stream, server.url);
 		expect(item).toMatchObject({
 			output: 'A lake at dawn',
@@ -364,7 +291,7 @@ describe.each([true, false])('with a stream: %s', (stream) => {
 test('the images of all chunks count', async () => {
 	const chunk = (more: object) => ({ choices: [{ index: 0, delta: {}, ...more }] });
 	const sent = [1, 2].map((n) => chunk({ img_urls: [`${CDN}/${n}`] }));
-	script = (response) => {
+	server.script = (response) => {
 		events(response, [...sent, chunk({ finish_reason: 'stop' }), '[DONE]']);
 	};
 	const { json: item } = await askThrough('reply', true, server.url);
@@ -375,7 +302,7 @@ test.each(WITH_OUTPUT)(
 	'%s: a long text around the reply is cut, but not with Output: Raw',
 	async (node) => {
 		const note = 'n'.repeat(2_000);
-		script = says({
+		server.script = says({
 			choice: { note },
 			body: { note, model: note, id: note },
 			message: { content: 'Yes' },
@@ -386,48 +313,3 @@ test.each(WITH_OUTPUT)(
 		expect(await ask('detailed')).not.toContain(note);
 	},
 );
-
-describe('Download Media', () => {
-	/** The reply, and the file that it names, with its declared type. */
-	async function download(form: Form, type: string, file: string | Buffer) {
-		script = (response, request, index) => {
-			if (request.path.startsWith('/files/'))
-				response.writeHead(200, { 'content-type': type }).end(file);
-			else says(form)(response, request, index);
-		};
-		const [node, parameters] = CHAT_NODES.reply;
-		const { outputs } = await runNode(node, {
-			credential: { baseUrl: server.url, apiKey: 'k' },
-			parameters: { ...parameters, options: { downloadMedia: true } },
-		});
-		return outputs.flat()[0]!;
-	}
-
-	test('brings the files of fields, also with a relative URL', async () => {
-		const form = { choice: { img_urls: ['/files/1', DATA] } };
-		const { json: item, binary } = await download(form, 'image/png', PNG);
-		expect(item['media']).toMatchObject([{ binary: 'media_0' }, { binary: 'media_1' }]);
-		const mimeType = 'image/png';
-		expect(binary).toMatchObject({ media_0: { mimeType }, media_1: { mimeType } });
-	});
-
-	test.each([
-		['an error in place of CSV', JSON_TYPE, '{"error":"expired"}', 'expired'],
-		['a page in place of CSV', 'text/csv', '<html>Sign in</html>', 'Sign in'],
-	])('%s is no file', async (_name, type, body, words) => {
-		const form = { message: { content: `${server.url}/files/a.csv` } };
-		const { json: item, binary } = await download(form, type, body);
-		expect(binary).toBeUndefined();
-		expect(JSON.stringify(item['media'])).toContain(words);
-	});
-
-	test.each([
-		['a list in JSON', 'text/plain', '[{"error":"of a person"}]'],
-		['CSV that begins with a bracket', 'text/csv', '{a},b\n1,2\n'],
-		['JSON', JSON_TYPE, '{"error":"one of the data"}'],
-	])('%s is one', async (_name, type, body) => {
-		const form = part({ type: 'file', url: `${server.url}/files/a` });
-		const { binary } = await download(form, type, body);
-		expect(binary).toMatchObject({ media_0: { mimeType: type } });
-	});
-});

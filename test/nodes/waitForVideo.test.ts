@@ -1,5 +1,5 @@
 import { dataTables } from '../support/dataTables';
-import { runNode, type RunOptions } from '../support/engine';
+import { canceler, runNode, type RunOptions } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
 import { withFakeTimers } from '../support/fakeTimers';
 import { sampleFile } from '../support/sampleFiles';
@@ -144,12 +144,6 @@ describe('items', () => {
 		expect(asked.sort()).toStrictEqual(['a', 'b']);
 	});
 
-	test('without a task ID stop the node before the first poll', async () => {
-		const { error } = await wait({}, { items: [{ task_id: 'a' }, {}] });
-		expect(error).toMatchObject({ name: 'NodeOperationError', message: 'Task ID is empty' });
-		expect(asked).toHaveLength(0);
-	});
-
 	test('without a task ID are errors where the node goes on; the hint counts tasks, not items', async () => {
 		const more = { items: ids('a', 'a', 'b', ''), ...GO_ON };
 		const { outputs, run } = await wait({ a: [MODERATED] }, more);
@@ -189,26 +183,6 @@ describe('items', () => {
 	});
 });
 
-test.each<[string, Answer, string | undefined]>([
-	['failed', failed({ error: { message: 'not allowed', code: 'x' } }), 'not allowed'],
-	['failed', failed({ error: 'not allowed' }), 'not allowed'],
-	['failed', failed({ error: { code: 'x' } }), undefined],
-	['failed', failed({ error: { message: 'theirs' }, error_message: 'own' }), 'own'],
-	// An error with status 200 is one of the service.
-	[
-		'refused',
-		[200, { status: undefined, error: { message: 'own words', code: 400 } }],
-		`${FAILURE.badParameter}: own words`,
-	],
-	['refused', [200, { error: { message: 'own words' } }], `${FAILURE.noStatus}: own words`],
-])('a video that was %s says why: %j', async (reason, answer, message) => {
-	const { status, outputs } = await wait({ a: [answer], b: [COMPLETE] });
-	expect(status).toBe('success');
-	const [fields] = fieldsOf(outputs[FAILED]);
-	expect(fields).toMatchObject({ task_id: 'a', reason });
-	expect(fields!['error_message']).toBe(message);
-});
-
 test('fields of the service called reason and error change neither the output nor our fields', async () => {
 	const odd = {
 		...{ reason: 'none', error: 'none', history: 'theirs', waited_seconds: 'long' },
@@ -236,25 +210,16 @@ test('fields of the service called reason and error change neither the output no
 	]);
 });
 
-describe('an answer about another task', () => {
+test('an answer about another task is never the outcome', async () => {
 	const other = completed({ task_id: 'z' });
-
-	test('between two good ones delays the outcome', async () => {
-		const { outputs } = await wait({ a: [PROCESSING, other, COMPLETE] });
-		expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a']);
-		expect(asked).toHaveLength(3);
-	});
-
-	test('is never the outcome', async () => {
-		const { outputs } = await wait({ a: [other], b: [completed({ task_id: 'B ' })] });
-		expect(idsOf(outputs[COMPLETED])).toStrictEqual(['b']);
-		expect(fieldsOf(outputs[FAILED])).toMatchObject([
-			{
-				task_id: 'a',
-				error_message: 'The service answered about another task: z in place of a',
-			},
-		]);
-	});
+	const { outputs } = await wait({ a: [other], b: [completed({ task_id: 'B ' })] });
+	expect(idsOf(outputs[COMPLETED])).toStrictEqual(['b']);
+	expect(fieldsOf(outputs[FAILED])).toMatchObject([
+		{
+			task_id: 'a',
+			error_message: 'The service answered about another task: z in place of a',
+		},
+	]);
 });
 
 describe('a lost video: message, advice and list say the same', () => {
@@ -304,14 +269,6 @@ describe('a lost video: message, advice and list say the same', () => {
 		);
 		expect(error!.description).toContain(
 			`Tasks not finished in time: c: ${LATE}. Tasks failed: b, d: moderation.`,
-		);
-	});
-
-	test('never created by an earlier node: a Retry of this node creates nothing', async () => {
-		const items = [...ids('a'), { error: 'Insufficient credit' }];
-		const { error } = await wait({}, { items, parameters });
-		expect(error!.message).toBe(
-			'1 of 2 videos failed: item 1 (Insufficient credit). 1 has gone on: a. Retry does not change what was not created, and costs nothing',
 		);
 	});
 
@@ -383,17 +340,14 @@ describe('the key is rejected while one video is generating', () => {
 });
 
 test('a canceled execution stops polling and delivers nothing, whatever On Error says', async () => {
-	let cancel: () => void = () => undefined;
+	const { onStart, cancel } = canceler();
 	onAsked = () => {
 		// The node sleeps for five seconds.
-		if (asked.length === 2)
-			setTimeout(() => {
-				cancel();
-			}, 1_000);
+		if (asked.length === 2) setTimeout(cancel, 1_000);
 	};
 	const { status, outputs } = await wait(
 		{ a: [COMPLETE], b: [PROCESSING] },
-		{ ...GO_ON, onStart: (stop) => (cancel = stop) },
+		{ ...GO_ON, onStart },
 	);
 	expect(status).toBe('canceled');
 	expect(asked).toHaveLength(2);

@@ -3,9 +3,10 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { accountOf, readCredential } from '../../nodes/shared/run/credential';
-import { dataTables, type DataTables } from '../support/dataTables';
+import { dataTables, held, type DataTables } from '../support/dataTables';
 import { allItems, runNode, stubNode, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
+import { gate } from '../support/gate';
 import { sampleFile } from '../support/sampleFiles';
 import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED, FAILED } from '../support/waitOutputs';
@@ -143,27 +144,15 @@ describe('results', () => {
 		const credentials = keys.map((apiKey) => ({ baseUrl: server.url, apiKey }));
 		const owners = credentials.map((each) => accountOf(readCredential(each)));
 		insert(...[...new Set(owners)].map((owner) => asked('a', { account: owner, call: owner })));
-		const gate = () => {
-			let open: () => void = () => undefined;
-			const passed = new Promise<void>((resolve) => (open = resolve));
-			return { passed, open };
-		};
 		const [first, second, release] = [gate(), gate(), gate()];
-		const held = (hold: (steps: readonly unknown[]) => Promise<unknown>): DataTables => {
-			const executeWorkflow: DataTables['executeWorkflow'] = async (info, ...more) => {
-				await hold(info.code!.nodes.map(({ parameters }) => parameters['operation']));
-				return await tables.executeWorkflow(info, ...more);
-			};
-			return { ...tables, executeWorkflow };
-		};
 		// Its row is taken by the second one before it writes its own, and it removes nothing before that one has ended.
-		const one = held(async (steps) => {
+		const one = held(tables, async (steps) => {
 			if (steps.includes('insert')) await second.passed;
 			if (!steps.includes('deleteRows') || steps.includes('insert')) return;
 			first.open();
 			await release.passed;
 		});
-		const other = held(async (steps) => {
+		const other = held(tables, async (steps) => {
 			if (!steps.includes('insert')) return;
 			second.open();
 			await first.passed;
@@ -509,23 +498,6 @@ describe('tasks from the ledger', () => {
 		);
 		const { outputs } = await collect({ download: false, ...parameters });
 		expect(idsOf(outputs[COMPLETED])).toStrictEqual(expected);
-	});
-
-	test('of other API keys and workflows are named, and stay', async () => {
-		insert(
-			asked('a', { account: account.replace(/ .*/, ' other') }),
-			asked('b', { account: 'other.example.com key' }),
-			asked('c', { workflow_id: 'other' }),
-		);
-		const before = tables.rows;
-		expect((await collect()).hints).toStrictEqual([
-			expect.stringMatching(
-				/^Open tasks of another API key or Base URL: a, b\. .*clear account/,
-			),
-			NOTHING_OPEN,
-		]);
-		expect(tables.rows).toStrictEqual(before);
-		expect(polled()).toStrictEqual([]);
 	});
 
 	test('of a ledger with very many rows no more are read than are wanted, however many others have', async () => {

@@ -42,8 +42,6 @@ const remedied = (remedy: string, rows: readonly Wrong[]) =>
 	rows.map((row) => [...row, remedy] as const);
 
 const byId = (value: string) => ({ model: { __rl: true, mode: 'id', value } });
-const images = (entry: IDataObject) => ({ images: { image: [entry] } });
-const ofBinary = (binaryProperty: string) => ({ source: 'binary', binaryProperty });
 
 const NONE = '={{ $json.none }}';
 const [ON, ITEM, LIST] = ['={{ "on" }}', '={{ $json }}', '={{ $json.list }}'];
@@ -98,29 +96,14 @@ test.each([
 		['assistant', { session: 'Remembered per Key' }, 'Session is Remembered per Key'],
 		['agent', { memory: true }, 'Memory is true'],
 	]),
-	// Files that an expression does not give, and models that are no code: not the default model.
-	...remedied('', [
-		...['={{ null }}', '={{ [null] }}'].map((url): Wrong => [
-			'chat',
-			images({ source: 'url', url }),
-			'Images: entry 1 has no URL',
-		]),
-		['chat', images({ source: 'url', url: '={{ 5 }}' }), 'Images: entry 1 is not a valid URL'],
-		[
-			'chat',
-			images(ofBinary('={{ null }}')),
-			'Images: entry 1 has no name of a binary field, but null',
-		],
-		[
-			'create',
-			{ references: { file: [ofBinary(ITEM)] } },
-			'References: entry 1 has no name of a binary field, but {"topic":…',
-		],
-		...(['chat', 'agent', 'create'] as const).flatMap((node): Wrong[] => [
+	// No code, and not the default model.
+	...remedied(
+		'',
+		(['chat', 'agent', 'create'] as const).flatMap((node): Wrong[] => [
 			[node, byId(ITEM), 'Model is {…'],
 			[node, byId(LIST), 'Model is […'],
 		]),
-	]),
+	),
 	// The JSON of a list, as Aggregate makes one, names no task, and a key of it would be another one each time.
 	...remedied('Split Out', [
 		['wait', { taskId: LIST }, 'Task ID is ["a","b"]'],
@@ -237,7 +220,8 @@ test('of a value of any length the beginning is quoted', async () => {
 
 describe('a value of an expression that is no text is sent as one', () => {
 	const url = 'http://127.0.0.1/a.png';
-	const message = [{ role: 'user', content: '={{ 5 }}', ...images({ source: 'url', url }) }];
+	const images = { image: [{ source: 'url', url }] };
+	const message = [{ role: 'user', content: '={{ 5 }}', images }];
 	const content = [
 		{ type: 'text', text: '5' },
 		{ type: 'image_url', image_url: { url } },

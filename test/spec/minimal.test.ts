@@ -1,10 +1,6 @@
 import { startService, user, type Json, type TestService } from '../emulator/support/service';
 import { WEATHER } from './nodeRuns';
 
-jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
-	virtual: true,
-});
-
 let service: TestService;
 beforeEach(async () => {
 	service = await startService({ minimal: true });

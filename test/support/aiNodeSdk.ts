@@ -1,12 +1,11 @@
 import type { AiNodeSdk } from '../../nodes/shared/chat/aiNodeSdk';
-
-type Sdk = Pick<AiNodeSdk, 'supplyModel'>;
+import type { JsonObject } from '../../nodes/client/json';
 
 /**
  * A stub of n8n's SDK for AI nodes, which only a complete n8n has: it returns the methods of the model, where n8n wraps them for
  * LangChain.
  */
-export const supplyModel: Sdk['supplyModel'] = (_context, model) => ({
+export const supplyModel: AiNodeSdk['supplyModel'] = (_context, model) => ({
 	response: {
 		...model,
 		chatModel: model,
@@ -16,3 +15,7 @@ export const supplyModel: Sdk['supplyModel'] = (_context, model) => ({
 		_streamResponseChunks: () => undefined,
 	},
 });
+
+/** Tool nodes of these tests declare a JSON Schema. */
+export const getParametersJsonSchema: AiNodeSdk['getParametersJsonSchema'] = ({ inputSchema }) =>
+	inputSchema as JsonObject;

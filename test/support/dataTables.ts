@@ -226,6 +226,24 @@ export function dataTables(): DataTables {
 	return fake;
 }
 
+/** The same tables for an execution of which each sub-workflow waits: `before` has its operations on rows. */
+export const held = (
+	tables: DataTables,
+	before: (operations: readonly unknown[]) => Promise<unknown> | undefined,
+): DataTables => ({
+	...tables,
+	executeWorkflow: async (info, ...more) => {
+		await before(rowOperations(info));
+		return await tables.executeWorkflow(info, ...more);
+	},
+});
+
+/** The operations on rows of a sub-workflow. */
+export const rowOperations = ({ code }: Parameters<DataTables['executeWorkflow']>[0]) =>
+	code!.nodes
+		.filter(({ parameters }) => parameters['resource'] === 'row')
+		.map(({ parameters }) => parameters['operation']);
+
 type Operations = Readonly<
 	Record<string, (parameters: IDataObject, json: IDataObject) => IDataObject[]>
 >;

@@ -1,6 +1,7 @@
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 
 import type { ChatMessage } from '../../nodes/client/chat/types';
+import { fails, replyWith } from './chatReplies';
 import {
 	allItems,
 	packageNode,
@@ -13,7 +14,7 @@ import {
 	type StubWork,
 } from './engine';
 import { readWays } from './readWays';
-import { events, json, serverForEach } from './scriptedServer';
+import { serverForEach } from './scriptedServer';
 
 /** A node of a drawing: what it does, or what differs from a node that passes its items on; `agent` has its tools. */
 export type DrawnNode =
@@ -117,24 +118,15 @@ export function modelForDrawings() {
 		isDown = (question) => question.startsWith('Fail');
 		script = [];
 	});
-	const server = serverForEach((response, { body }, index) => {
-		const { messages, stream } = body as { messages: ChatMessage[]; stream: boolean };
-		if (isDown(questionOf(messages), index)) {
-			json(response, 503, { error: { message: 'down' } });
-			return;
-		}
+	const server = serverForEach((...request) => {
+		const [, { body }, index] = request;
+		const { messages } = body as { messages: ChatMessage[] };
 		const choice = script[Math.min(index, script.length - 1)] ?? replyTo(messages);
-		const more = { usage: USAGE, model: 'chat-m1' };
-		if (!stream) {
-			json(response, 200, { choices: [{ index: 0, ...choice }], ...more });
-			return;
-		}
-		const { message: delta, ...end } = choice;
-		events(response, [
-			{ choices: [{ index: 0, delta }] },
-			{ choices: [{ index: 0, delta: {}, ...end }], ...more },
-			'[DONE]',
-		]);
+		const { message, ...end } = choice;
+		const answer = isDown(questionOf(messages), index)
+			? fails(503, 'down')
+			: replyWith(message, end, { usage: USAGE, model: 'chat-m1' });
+		answer(...request);
 	});
 	return {
 		get sent() {

@@ -106,6 +106,8 @@ export interface RunOptions extends EnvironmentOptions {
 	readonly parameters?: IDataObject;
 	readonly onError?: INode['onError'];
 	readonly retryOnFail?: boolean;
+	/** Whether a chat model is called for a stream. */
+	readonly stream?: boolean;
 }
 
 export interface RunResult {
@@ -132,10 +134,20 @@ export interface RunResult {
 }
 
 /**
- * Runs one node of the package in n8n's execution engine, with its credential, expressions and HTTP helper. The output
- * Failed of Wait for Video leads to a node: otherwise a failed video would fail the node.
+ * Runs one node of the package in n8n's execution engine, with its credential, expressions and HTTP helper. A chat model named
+ * Model is called by the node Chain. The output Failed of Wait for Video leads to a node: otherwise a failed video would fail the
+ * node.
  */
 export async function runNode(name: string, options: RunOptions): Promise<RunResult> {
+	if (name === 'agentVideoChatModel') {
+		const { parameters = {} } = options;
+		const chain = [
+			packageNode('Model', name, { parameters }),
+			modelCallerNode('Chain', options),
+		];
+		const model = { name: 'Model', of: 'Chain' };
+		return await runWorkflow(chain, {}, 'Chain', { ...options, model });
+	}
 	const nodes = [packageNode(NODE, name, options), stubNode('Next', (items) => items)];
 	const wires = name === 'waitForVideo' ? { [NODE]: [[], ['Next']] } : {};
 	return await runWorkflow(nodes, wires, NODE, options);
@@ -184,13 +196,26 @@ export function toolNode(name: string, work: StubWork): INode & { readonly work:
 /** Builds a node that calls its connected chat model, streamed or not. */
 export function modelCallerNode(
 	name: string,
-	{ stream, onError }: { readonly stream: boolean } & Pick<RunOptions, 'onError'>,
+	{ stream = false, onError }: Pick<RunOptions, 'stream' | 'onError'>,
 ): INode {
 	return {
 		...stubNode(name, (items) => items),
 		type: MODEL_CALLER,
 		parameters: { stream },
 		...(onError === undefined ? {} : { onError }),
+	};
+}
+
+/** Cancels the execution that is run with its `onStart`. */
+export function canceler() {
+	let cancelRun: () => void = () => undefined;
+	return {
+		onStart: (cancel: () => void) => {
+			cancelRun = cancel;
+		},
+		cancel: () => {
+			cancelRun();
+		},
 	};
 }
 

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { modelCallerNode, packageNode, runNode, runWorkflow } from './engine';
+import { runNode } from './engine';
 
 /** The nodes that take replies, by their names in the table of verdicts. */
 export const CHAT_NODES = {
@@ -33,19 +33,11 @@ export async function askThrough(
 	const [type, usual] = CHAT_NODES[node];
 	const credential = { baseUrl, apiKey: 'k', ...ofCredential };
 	const own = { ...usual, streaming: stream ? 'auto' : 'off', output: 'detailed', ...parameters };
-	const result =
-		node === 'model'
-			? await runWorkflow(
-					[
-						packageNode('Model', type, { parameters }),
-						modelCallerNode('Chain', { stream }),
-					],
-					{},
-					'Chain',
-					{ credential, model: { name: 'Model', of: 'Chain' } },
-				)
-			: await runNode(type, { credential, parameters: own });
-	const { error, outputs, hints } = result;
+	const { error, outputs, hints } = await runNode(type, {
+		credential,
+		stream,
+		parameters: node === 'model' ? parameters : own,
+	});
 	const { message, description, context } = (error ?? {}) as Partial<Error> & {
 		readonly description?: string;
 		readonly context?: object;

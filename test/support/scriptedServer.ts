@@ -77,6 +77,22 @@ export function serverForEach(script: Script): ScriptedServer {
 	};
 }
 
+/** The same, whose script a test may replace; a request for which it has none is cut off. */
+export function scripted(
+	usual: Script = (response) => response.destroy(),
+): ScriptedServer & { script: Script } {
+	const scene: ScriptedServer & { script: Script } = Object.assign(
+		serverForEach((...args) => {
+			scene.script(...args);
+		}),
+		{ script: usual },
+	);
+	beforeEach(() => {
+		scene.script = usual;
+	});
+	return scene;
+}
+
 /** Sends a JSON response. */
 export function json(response: ServerResponse, status: number, body: unknown, headers = {}): void {
 	response.writeHead(status, { 'content-type': 'application/json', ...headers });
