@@ -10,14 +10,6 @@ import { agent, asks, finds, maps, modelForDrawings } from '../support/drawnAgen
 import type { Drawing } from '../support/drawnAgent';
 import type { StubWork } from '../support/engine';
 
-// Only a complete n8n has its SDK for AI nodes.
-jest.mock('../../nodes/shared/chat/aiNodeSdk', () => ({
-	...jest.requireActual<object>('../../nodes/shared/chat/aiNodeSdk'),
-	loadAiNodeSdk: () => ({
-		getParametersJsonSchema: ({ inputSchema }: { inputSchema: unknown }) => inputSchema,
-	}),
-}));
-
 const model = modelForDrawings();
 const like = (pattern: RegExp) => expect.stringMatching(pattern) as string;
 
@@ -846,6 +838,19 @@ describe('an outcome that leads back is a question', () => {
 
 const RETRY = { id: '2', token: 't', isRetry: true };
 
+/** Runs a drawing in which a node breaks until the Retry, and retries it. */
+async function retried(drawing: (breaks: () => void) => Drawing, correct?: (node: INode) => INode) {
+	let isBroken = true;
+	const first = await model.run(
+		drawing(() => {
+			if (isBroken) throw new Error('Broken');
+		}),
+	);
+	expect(first.failure).toMatch(/^Broken/);
+	isBroken = false;
+	return model.seen(await first.resume(RETRY, correct));
+}
+
 describe('a Retry of a branch that has failed goes on there, and calls no tool again that is under way', () => {
 	const JOINED = 'weather > Then > If > One; If:1 > Two; One > Both; Two > Both#1; Both > Agent';
 	const isNew = ({ json }: INodeExecutionData) => json['degrees'] !== undefined;
@@ -860,8 +865,7 @@ describe('a Retry of a branch that has failed goes on there, and calls no tool a
 		],
 	])('%s', async (_name, drawing, answers, failure = /^$/) => {
 		let calls = 0;
-		let isBroken = true;
-		const first = await model.run({
+		const { failure: said, answers: given } = await retried((breaks) => ({
 			ways: JOINED,
 			nodes: {
 				weather: (items) => {
@@ -869,7 +873,7 @@ describe('a Retry of a branch that has failed goes on there, and calls no tool a
 					return finds(items);
 				},
 				Then: (items) => {
-					if (isBroken) throw new Error('Broken');
+					breaks();
 					return calls > 1
 						? []
 						: items.map((each, item) => ({ ...each, pairedItem: { item } }));
@@ -877,12 +881,9 @@ describe('a Retry of a branch that has failed goes on there, and calls no tool a
 				If: sides(isNew),
 			},
 			...drawing,
-		});
-		expect(first.failure).toMatch(/^Broken/);
-		isBroken = false;
-		const retried = model.seen(await first.resume(RETRY));
+		}));
 		const times = [calls, model.requests.length];
-		expect([retried.failure, retried.answers, times]).toStrictEqual([
+		expect([said, given, times]).toStrictEqual([
 			like(failure),
 			answers,
 			[answers.length === 0 ? 2 : 1, 2],
@@ -893,25 +894,20 @@ describe('a Retry of a branch that has failed goes on there, and calls no tool a
 test.each(BOTH_MODES)(
 	'a Retry finds where the runs were from that n8n has run again after their tools: %j',
 	async (variant) => {
-		let isBroken = true;
-		const first = await model.run({
+		const { failure, answers } = await retried((breaks) => ({
 			ways: 'Agent > Answers; Agent:2 > Ai; Agent:3 > Ai > Then > Agent',
 			tools: 'weather time',
 			questions: ['Rome, time:Oslo; Lima; Paris, time:Bonn', 'time:Bern'],
 			nodes: {
 				Ai: aiAgent(),
 				Then: (items) => {
-					if (isBroken && items.some(({ json }) => json['told'] === 'Bonn'))
-						throw new Error('Broken');
+					if (items.some(({ json }) => json['told'] === 'Bonn')) breaks();
 					return sides(() => true)(items);
 				},
 			},
 			toolNodes: { inner: 'Ai' },
 			...variant,
-		});
-		expect(first.failure).toMatch(/^Broken/);
-		isBroken = false;
-		const { failure, answers } = model.seen(await first.resume(RETRY));
+		}));
 		const [told] = answers;
 		expect([failure, told]).toStrictEqual([
 			'',
@@ -980,26 +976,25 @@ describe('a Retry with the currently saved workflow', () => {
 	])(
 		'in a later round never enters the branch of another tool: %s',
 		async (_name, correct, failure = /^$/) => {
-			let isBroken = true;
-			const first = await model.run({
-				ways: `weather > Agent; time > Agent`,
-				tools: 'time weather',
-				questions: ['Rome, Oslo'],
-				nodes: {
-					weather: (items) => {
-						if (isBroken) throw new Error('Broken');
-						return finds(items);
+			const seen = await retried(
+				(breaks) => ({
+					ways: `weather > Agent; time > Agent`,
+					tools: 'time weather',
+					questions: ['Rome, Oslo'],
+					nodes: {
+						weather: (items) => {
+							breaks();
+							return finds(items);
+						},
+						time: TOLD,
 					},
-					time: TOLD,
-				},
-			});
-			expect(first.failure).toMatch(/^Broken/);
-			isBroken = false;
-			const retried = model.seen(await first.resume(RETRY, correct));
-			expect(retried.failure).toMatch(failure);
-			expect(retried.runsOf('time')).toBe(0);
-			expect(retried.answers).toStrictEqual(
-				retried.failure === '' ? ['Rome, Oslo: {"degrees":4} {"degrees":4}'] : [],
+				}),
+				correct,
+			);
+			expect(seen.failure).toMatch(failure);
+			expect(seen.runsOf('time')).toBe(0);
+			expect(seen.answers).toStrictEqual(
+				seen.failure === '' ? ['Rome, Oslo: {"degrees":4} {"degrees":4}'] : [],
 			);
 		},
 	);

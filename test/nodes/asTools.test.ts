@@ -1,5 +1,6 @@
 import { NodeHelpers, type IDataObject, type INodeProperties } from 'n8n-workflow';
 
+import { replyOf } from '../support/chatReplies';
 import { dataTables } from '../support/dataTables';
 import { NODE_TYPES, runNode, runWithoutWorkflow, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
@@ -20,14 +21,11 @@ const server = serverForEach((response, { path, body }) => {
 });
 
 beforeEach(() => {
-	const message = { role: 'assistant', content: 'Hello', reasoning_content: 'Long thoughts' };
+	const message = { content: 'Hello', reasoning_content: 'Long thoughts' };
+	const usage = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
+	const more = { session_id: 's-1', trace_id: 't-1', suggested_questions: ['More?'] };
 	answers = {
-		[CHAT]: () => ({
-			choices: [{ index: 0, message, finish_reason: 'stop' }],
-			usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
-			model: 'chat-m1',
-			...{ session_id: 's-1', trace_id: 't-1', suggested_questions: ['More?'] },
-		}),
+		[CHAT]: () => replyOf(message, undefined, { usage, model: 'chat-m1', ...more }),
 		[CREATE]: () => CREATED,
 		[POLL]: ({ task_id }) => ({
 			...{ task_id, status: 'completed', model: 'video-m1', enhanced_prompt: 'A long text' },

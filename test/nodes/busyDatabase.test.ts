@@ -1,12 +1,10 @@
+import { replyWith } from '../support/chatReplies';
 import { dataTables } from '../support/dataTables';
 import { runNode } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
-import { events, serverForEach } from '../support/scriptedServer';
+import { serverForEach } from '../support/scriptedServer';
 
-const server = serverForEach((response) => {
-	const choice = { index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' };
-	events(response, [{ session_id: 's-1', choices: [choice] }, '[DONE]']);
-});
+const server = serverForEach(replyWith({ content: 'Hello' }, undefined, { session_id: 's-1' }));
 
 /** Remembers a session while each kind of operation on tables fails once with this text. */
 async function remember(text: string) {

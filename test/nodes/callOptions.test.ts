@@ -3,20 +3,18 @@ import dns from 'node:dns';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { runNode, type RunOptions, type RunResult } from '../support/engine';
+import { fails, replyOf } from '../support/chatReplies';
+import { canceler, runNode, type RunOptions, type RunResult } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
 import { withFakeTimers, type FakeTime } from '../support/fakeTimers';
-import { json, serverForEach, type Script } from '../support/scriptedServer';
+import { json, scripted, type Script } from '../support/scriptedServer';
 
 /** To this address no connection is possible, on no machine. */
 const NOWHERE = '255.255.255.255';
 
-let script: Script;
 let time: FakeTime;
 
-const server = serverForEach((...args) => {
-	script(...args);
-});
+const server = scripted();
 afterEach(() => {
 	jest.restoreAllMocks();
 });
@@ -48,35 +46,33 @@ async function run(
 }
 
 const answerWell: Script = (response, { path }) => {
-	const message = { role: 'assistant', content: 'Hi' };
-	const reply = { choices: [{ index: 0, message, finish_reason: 'stop' }] };
 	const task = { task_id: 't-1', status: 'queued', model: 'video-m1' };
-	json(response, 200, path.startsWith('/v1/chat') ? reply : task);
+	json(response, 200, path.startsWith('/v1/chat') ? replyOf({ content: 'Hi' }) : task);
 };
 /** Answers the first call with the status, then another way. */
 const failFirst =
 	(status: number, retryAfter = 0, then = answerWell): Script =>
 	(response, request, index) => {
 		if (index > 0) then(response, request, index);
-		else json(response, status, { error: { message: 'no' } }, { 'retry-after': retryAfter });
+		else fails(status, 'no', { 'retry-after': retryAfter })(response, request, index);
 	};
 
 describe.each(NODES)('%s', (name, parameters, retriesUnknown) => {
 	test('429 is retried', async () => {
-		script = failFirst(429);
+		server.script = failFirst(429);
 		const { status } = await run(name, parameters);
 		expect([status, server.requests.length]).toStrictEqual(['success', 2]);
 		expect(server.requests[1]!.body).toStrictEqual(server.requests[0]!.body);
 	});
 
 	test('retries can be switched off', async () => {
-		script = failFirst(429);
+		server.script = failFirst(429);
 		await run(name, parameters, { retries: 0 });
 		expect(server.requests).toHaveLength(1);
 	});
 
 	test(`503 is ${retriesUnknown ? '' : 'not '}retried with Retry If Outcome Is Unknown`, async () => {
-		script = failFirst(503);
+		server.script = failFirst(503);
 		await run(name, parameters, { retryOutcomeUnknown: true });
 		expect(server.requests).toHaveLength(retriesUnknown ? 2 : 1);
 	});
@@ -97,7 +93,7 @@ describe.each(NODES)('%s', (name, parameters, retriesUnknown) => {
 				else done(null, now[0], 4);
 			});
 		}) as unknown as typeof dns.lookup);
-		script = answerWell;
+		server.script = answerWell;
 		const { status, error } = await run(name, parameters, {}, { host: 'service.example' });
 		expect([status, error?.message, calls.mock.calls.length]).toStrictEqual([
 			'success',
@@ -108,8 +104,8 @@ describe.each(NODES)('%s', (name, parameters, retriesUnknown) => {
 });
 
 test('canceling ends the wait for a retry', async () => {
-	let cancel: () => void = () => undefined;
-	script = (response) => {
+	const { onStart, cancel } = canceler();
+	server.script = (response) => {
 		// Longer than a test may take: one that waited for it would fail.
 		json(response, 429, {}, { 'retry-after': '59' });
 		setTimeout(cancel, 100);
@@ -117,7 +113,7 @@ test('canceling ends the wait for a retry', async () => {
 	await runNode('chatCompletion', {
 		credential: { baseUrl: server.url, apiKey: 'k' },
 		parameters: { prompt: 'Hi' },
-		onStart: (stop) => (cancel = stop),
+		onStart,
 	});
 	expect(server.requests).toHaveLength(1);
 });
@@ -164,7 +160,7 @@ const ENDLESS: readonly [what: string, script: Script, requests: number, begun: 
 
 describe.each(NODES)('%s', (name, parameters) => {
 	test.each(ENDLESS)('ends %s to the second', async (_what, endless, requests, begun) => {
-		script = endless;
+		server.script = endless;
 		const ended = await run(name, parameters, LIMIT);
 		expect(ended.error?.message).toContain(
 			begun ? 'The call exceeded its Timeout of 100 seconds' : FAILURE.silent,
@@ -178,7 +174,7 @@ describe.each(NODES)('%s', (name, parameters) => {
 	});
 
 	test('starts no retry that no time is left for', async () => {
-		script = failFirst(429, 30);
+		server.script = failFirst(429, 30);
 		const ended = await run(name, parameters, { timeout: 20 });
 		expect(ended.error?.httpCode).toBe('429');
 		expect([ended.ms, server.requests.length]).toStrictEqual([0, 1]);
@@ -190,7 +186,7 @@ test.each(NODES.filter(([name]) => name !== 'createVideo'))(
 	async (name, parameters) => {
 		const choices = [{ index: 0, delta: { content: 'Half' } }];
 		const half = JSON.stringify({ session_id: 'session-1', choices });
-		script = drips(`${BODY}data: ${half}\n\n`, ': still there\n\n');
+		server.script = drips(`${BODY}data: ${half}\n\n`, ': still there\n\n');
 		const ended = await run(name, parameters, LIMIT);
 		expect(ended.ms).toBe(100_000);
 		expect(JSON.stringify(factsOf(ended))).toContain('Half');
@@ -199,7 +195,7 @@ test.each(NODES.filter(([name]) => name !== 'createVideo'))(
 );
 
 test('a status poll that never ends is named without an option: Wait for Video has none', async () => {
-	script = drips(BODY);
+	server.script = drips(BODY);
 	const { error } = await run('waitForVideo', { taskId: 't' }, { maximumWait: 3 });
 	expect(error!.message).toBe(
 		'The service took too long to answer a status poll. Retry polls again, free of charge',
@@ -208,12 +204,11 @@ test('a status poll that never ends is named without an option: Wait for Video h
 });
 
 test('a canceled execution is no exceeded limit', async () => {
-	let cancel: () => void = () => undefined;
-	script = (...args) => {
+	const { onStart, cancel } = canceler();
+	server.script = (...args) => {
 		drips(BODY)(...args);
 		setTimeout(cancel, 50_000);
 	};
-	const onStart = (stop: () => void) => (cancel = stop);
 	const { status, ms } = await run('chatCompletion', { prompt: 'Hi' }, LIMIT, { onStart });
 	expect([status, ms]).toStrictEqual(['canceled', 50_000]);
 });

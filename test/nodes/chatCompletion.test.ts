@@ -1,18 +1,14 @@
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 
 import { inPieces } from '../support/chatPieces';
-import { runNode, type RunOptions } from '../support/engine';
+import { chunkOf, fails, replyOf } from '../support/chatReplies';
+import { canceler, runNode, type RunOptions } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
 import { withFakeTimers } from '../support/fakeTimers';
-import { events, eventsOf, json, serverForEach, type Script } from '../support/scriptedServer';
+import { events, eventsOf, json, scripted, type Script } from '../support/scriptedServer';
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
-const REPLY = {
-	choices: [
-		{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' },
-	],
-	usage: USAGE,
-};
+const REPLY = replyOf({ content: 'Hello' }, undefined, { usage: USAGE });
 
 const CHUNKS = [
 	{ choices: [{ index: 0, delta: { role: 'assistant' }, finish_reason: null }] },
@@ -27,20 +23,7 @@ const reply: Script = (response, { body }) => {
 	if ((body as { stream: boolean }).stream) events(response, CHUNKS);
 	else json(response, 200, REPLY);
 };
-const fails =
-	(status: number, message: string): Script =>
-	(response) => {
-		json(response, status, { error: { message, type: 'x' } });
-	};
-
-let script: Script;
-beforeEach(() => {
-	script = reply;
-});
-
-const server = serverForEach((...args) => {
-	script(...args);
-});
+const server = scripted(reply);
 
 const SECRET = 'k-secret';
 
@@ -80,7 +63,7 @@ test('by default a stream is requested and collected; what was copied with the k
 
 test('system message, application and model are sent; streaming can be off', async () => {
 	const more = { trace_id: 't-1', session_id: null, suggested_questions: ['Why?'] };
-	script = (response) => {
+	server.script = (response) => {
 		json(response, 200, { ...REPLY, ...more });
 	};
 	const { outputs } = await chat({
@@ -114,7 +97,7 @@ test('system message, application and model are sent; streaming can be off', asy
 describe('when the trigger streams', () => {
 	test('the text is sent to the chat as it arrives, between begin and end', async () => {
 		let more: (() => void) | undefined;
-		script = (response) => {
+		server.script = (response) => {
 			response.writeHead(200, { 'content-type': 'text/event-stream' });
 			response.write(eventsOf(CHUNKS.slice(0, 2)));
 			more = () => {
@@ -139,11 +122,9 @@ describe('when the trigger streams', () => {
 
 	test('white space is sent with the text after it, and none is lost', async () => {
 		const pieces = ['Dear', ' ', '\n\n', 'reader', ',\n', '\n'];
-		script = (response) => {
+		server.script = (response) => {
 			response.writeHead(200, { 'content-type': 'text/event-stream' });
-			const chunks = pieces.map((content) =>
-				eventsOf([{ choices: [{ index: 0, delta: { content } }] }]),
-			);
+			const chunks = pieces.map((content) => eventsOf([chunkOf({ content })]));
 			inPieces(response, [...chunks, eventsOf(CHUNKS.slice(-2))]);
 		};
 		const { chunks } = await chat({ streaming: true });
@@ -168,11 +149,8 @@ describe('when the trigger streams', () => {
 	});
 
 	test('reasoning is shown when Streaming says so', async () => {
-		script = (response) => {
-			events(response, [
-				{ choices: [{ index: 0, delta: { reasoning_content: 'Hm.' } }] },
-				...CHUNKS.slice(1),
-			]);
+		server.script = (response) => {
+			events(response, [chunkOf({ reasoning_content: 'Hm.' }), ...CHUNKS.slice(1)]);
 		};
 		const texts = async (streaming: string) => {
 			const parameters = { streaming };
@@ -184,7 +162,7 @@ describe('when the trigger streams', () => {
 	});
 
 	test('a failure is sent to the chat where it does not stop the node; its end always', async () => {
-		script = fails(503, 'down');
+		server.script = fails(503, 'down');
 		const goesOn = await chat({ streaming: true, onError: 'continueRegularOutput' });
 		expect(shown(goesOn)).toStrictEqual([
 			['begin', undefined],
@@ -362,7 +340,7 @@ describe('input', () => {
 describe('output', () => {
 	test('a raw output is the unchanged body of the service', async () => {
 		const whole = { id: 'c-1', ...REPLY, session_id: null, own: { x: 1 } };
-		script = (response) => {
+		server.script = (response) => {
 			json(response, 200, whole);
 		};
 		const { outputs } = await chat({ parameters: { output: 'raw', streaming: 'off' } });
@@ -393,13 +371,12 @@ describe('many items', () => {
 		const failing = ['q7', 'q20', 'q49'];
 		const open: (() => void)[] = [];
 		let most = 0;
-		script = (response, { body }, index) => {
+		server.script = (response, { body }, index) => {
 			const { messages } = body as { messages: [{ content: string }] };
 			const [{ content }] = messages;
-			const message = { content: `re ${content}` };
 			open.push(() => {
 				if (failing.includes(content)) json(response, 409, { error: {} });
-				else json(response, 200, { choices: [{ ...REPLY.choices[0], message }] });
+				else json(response, 200, replyOf({ content: `re ${content}` }));
 			});
 			most = Math.max(most, open.length);
 			if (open.length < 8 && index < 49) return;
@@ -427,7 +404,7 @@ describe('many items', () => {
 	test('the batch interval separates batches', async () => {
 		const minutes: number[] = [];
 		await withFakeTimers(async ({ passedMs }) => {
-			script = (response) => {
+			server.script = (response) => {
 				minutes.push(Math.floor(passedMs() / 60_000));
 				json(response, 200, REPLY);
 			};
@@ -443,22 +420,18 @@ describe('many items', () => {
 	});
 
 	test('canceling stops a reply in mid-stream, and no further request is sent', async () => {
-		let cancel: () => void = () => undefined;
+		const { onStart, cancel } = canceler();
 		let closed: Promise<unknown> = Promise.resolve();
-		script = (response) => {
+		server.script = (response) => {
 			closed = new Promise((resolve) => response.on('close', resolve));
 			response.writeHead(200, { 'content-type': 'text/event-stream' });
-			response.write(`data: ${JSON.stringify(CHUNKS[1])}\n\n`, () => {
-				cancel();
-			});
+			response.write(eventsOf(CHUNKS.slice(1, 2)), cancel);
 		};
 		const { status } = await chat({
 			items: [{ chatInput: 'a' }, { chatInput: 'b' }, { chatInput: 'c' }],
 			parameters: { options: { concurrency: 1 } },
 			onError: 'continueRegularOutput',
-			onStart: (stop) => {
-				cancel = stop;
-			},
+			onStart,
 		});
 		await closed;
 		expect(status).toBe('canceled');
@@ -473,12 +446,12 @@ test('without a valid Base URL nothing is sent', async () => {
 });
 
 test('a wrong key: the error has a hint and the message of the service, but not the key', async () => {
-	script = fails(401, 'invalid key');
+	server.script = fails(401, 'invalid key');
 	const { error, run } = await chat();
 	const message = FAILURE.badKey;
 	expect(error).toMatchObject({ name: 'NodeApiError', httpCode: '401', message });
 	expect(error!.description).toBe(
-		'The service said: "invalid key". Check the API Key in the Agent Video API credential, and that the Base URL is of the same service. Type: x.',
+		'The service said: "invalid key". Check the API Key in the Agent Video API credential, and that the Base URL is of the same service.',
 	);
 	expect(JSON.stringify([run, error])).not.toContain(SECRET);
 });

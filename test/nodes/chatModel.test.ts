@@ -10,8 +10,9 @@ import type {
 } from '../../nodes/shared/chat/aiNodeSdk';
 import { readerOf } from '../../nodes/shared/run/run';
 import { axiosHttp } from '../support/axiosHttp';
-import { modelCallerNode, packageNode, runWorkflow } from '../support/engine';
-import { events, json, serverForEach, type Script } from '../support/scriptedServer';
+import { chunkOf, replyOf } from '../support/chatReplies';
+import { runNode } from '../support/engine';
+import { events, eventsOf, json, scripted, type Script } from '../support/scriptedServer';
 import { subNodeRun } from '../support/strictContext';
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
@@ -24,12 +25,9 @@ const called = (id: string, name: string, args = '{}') => ({
 const CALL = called('c1', 'a', '{ "n": 1 }');
 const CALLS = [CALL, called('c2', 'b')];
 
-let script: Script;
 let nodeContext: IDataObject;
 
-const server = serverForEach((...args) => {
-	script(...args);
-});
+const server = scripted();
 
 beforeEach(() => {
 	nodeContext = {};
@@ -59,15 +57,16 @@ const result = (toolCallId: string, value: unknown = 'ok'): SdkMessage => ({
 	content: [{ type: 'tool-result', toolCallId, result: value }],
 });
 
+/** Gives a reply in one piece, also where a stream is asked for. */
 const replies =
 	(message: object, finish_reason = 'stop'): Script =>
 	(response) => {
-		json(response, 200, { choices: [{ index: 0, message, finish_reason }], usage: USAGE });
+		json(response, 200, replyOf(message, { finish_reason }, { usage: USAGE }));
 	};
 const asks = (...calls: unknown[]) => ({ content: null, tool_calls: calls });
 /** Gives these replies in turn; the last one is repeated. */
 const inTurn = (...messages: object[]) => {
-	script = (response, request, index) => {
+	server.script = (response, request, index) => {
 		replies(messages[Math.min(index, messages.length - 1)]!)(response, request, index);
 	};
 };
@@ -90,7 +89,7 @@ test('a sub-node of n8n 2.20, whose context does not tell whether a response is 
 });
 
 test('every kind of message is sent in the form of the service', async () => {
-	script = replies({ content: 'Yes' });
+	server.script = replies({ content: 'Yes' });
 	const url = 'https://example.com/a.png';
 	await model({ app_code: 'app', temperature: 0.5 })
 		.withTools([
@@ -152,7 +151,7 @@ test('every kind of message is sent in the form of the service', async () => {
 test('a user message without text is rejected; what says nothing else is left out, and an empty result is a text', async () => {
 	await expect(model().generate([says('')])).rejects.toThrow('Messages: entry 1 has no content');
 	expect(server.requests).toHaveLength(0);
-	script = replies({ content: 'Yes' });
+	server.script = replies({ content: 'Yes' });
 	const call = { type: 'tool-call', toolCallId: 'a', toolName: 'look', input: '{}' } as const;
 	const empty = { type: 'tool-result', toolCallId: 'a', result: undefined } as const;
 	await model().generate([
@@ -170,7 +169,7 @@ test('a user message without text is rejected; what says nothing else is left ou
 });
 
 test('a reply has reasoning, text, calls, and usage', async () => {
-	script = replies({ ...asks(...CALLS), reasoning_content: 'Hm' }, 'tool_calls');
+	server.script = replies({ ...asks(...CALLS), reasoning_content: 'Hm' }, 'tool_calls');
 	expect(await model().generate([HI])).toStrictEqual({
 		message: {
 			role: 'assistant',
@@ -187,7 +186,7 @@ test('a reply has reasoning, text, calls, and usage', async () => {
 
 test('calls that the service has run are not passed on', async () => {
 	const tool_results = CALLS.map(({ id }) => ({ tool_call_id: id, content: 'ok' }));
-	script = replies({ content: 'Done', tool_calls: CALLS, tool_results }, 'stop');
+	server.script = replies({ content: 'Done', tool_calls: CALLS, tool_results }, 'stop');
 	expect(await model().generate([HI])).toMatchObject({
 		message: { content: [{ type: 'text', text: 'Done' }] },
 		finishReason: 'stop',
@@ -204,7 +203,7 @@ test('calls outside the letter of the specification are passed on, and sent back
 		{ id: 'x', function: {} },
 		null,
 	];
-	script = replies({ content: '', tool_calls: odd }, 'stop');
+	server.script = replies({ content: '', tool_calls: odd }, 'stop');
 	const { message } = await model().generate([HI]);
 	const passed = [
 		['7', 'a', '{"n":1}'],
@@ -236,7 +235,7 @@ test('calls outside the letter of the specification are passed on, and sent back
 });
 
 test('a finish reason that nobody knows is other', async () => {
-	script = replies({ content: 'All' }, 'COMPLETE');
+	server.script = replies({ content: 'All' }, 'COMPLETE');
 	expect(await model().generate([HI])).toMatchObject({ finishReason: 'other' });
 });
 
@@ -322,7 +321,7 @@ describe('calls that an agent cannot run', () => {
 	});
 
 	test('an end is put to them', async () => {
-		script = replies(asks(called('w', 'zz')));
+		server.script = replies(asks(called('w', 'zz')));
 		await expect(model().withTools(TOOLS).generate([HI])).rejects.toMatchObject({
 			message: 'The model made an invalid call to the tool zz',
 		});
@@ -348,7 +347,7 @@ test.each([
 	['any', 'required'],
 	['none', 'none'],
 ])('LangChain asks for %s tool, which the service calls %s', async (tool_choice, choice) => {
-	script = replies({ content: 'Done' });
+	server.script = replies({ content: 'Done' });
 	const agent = model({ tool_choice: 'auto' }).withTools([{ type: 'function', name: 'a' }]);
 	await agent.generate([HI], { tool_choice });
 	expect(sent()).toMatchObject({ tool_choice: choice });
@@ -356,10 +355,9 @@ test.each([
 
 test('a stream passes text on as it arrives, calls in one piece, and usage', async () => {
 	let finish: () => void = () => undefined;
-	script = (response) => {
+	server.script = (response) => {
 		const send = (delta: object, more: object = {}) => {
-			const chunk = { choices: [{ index: 0, delta, ...more }] };
-			response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+			response.write(eventsOf([chunkOf(delta, more)]));
 		};
 		response.writeHead(200, { 'content-type': 'text/event-stream' });
 		send({ reasoning_content: 'Hm' });
@@ -384,8 +382,8 @@ test('a stream passes text on as it arrives, calls in one piece, and usage', asy
 });
 
 test('a stream that breaks passes on the text that had arrived, then fails with a clear error', async () => {
-	script = (response) => {
-		events(response, [{ choices: [{ index: 0, delta: { content: 'Half' } }] }]);
+	server.script = (response) => {
+		events(response, [chunkOf({ content: 'Half' })]);
 	};
 	const chunks = model().stream([HI])[Symbol.asyncIterator]();
 	expect((await chunks.next()).value).toStrictEqual({ type: 'text-delta', delta: 'Half' });
@@ -396,7 +394,7 @@ test('a stream that breaks passes on the text that had arrived, then fails with 
 
 describe('ids that a model repeats are made unique', () => {
 	test('in the next round', async () => {
-		script = replies(asks(CALL), 'tool_calls');
+		server.script = replies(asks(CALL), 'tool_calls');
 		const messages = [HI];
 		const ids: unknown[] = [];
 		for (let round = 0; round < 3; round += 1) {
@@ -416,7 +414,7 @@ describe('ids that a model repeats are made unique', () => {
 
 	test('for another item', async () => {
 		const ask = async (text: string, thought: string) => {
-			script = replies({ ...asks(CALL), reasoning_content: thought }, 'tool_calls');
+			server.script = replies({ ...asks(CALL), reasoning_content: thought }, 'tool_calls');
 			const question = says(text);
 			const { message } = await model().generate([question]);
 			const call = message.content.find(({ type }) => type === 'tool-call');
@@ -461,7 +459,7 @@ describe('files', () => {
 	});
 
 	test('the images of the form go with the last user message, and take the place of those that an agent passes on without a URL', async () => {
-		script = replies({ content: 'A cat' });
+		server.script = replies({ content: 'A cat' });
 		const url = 'https://n8n.example.com/cat.png';
 		const passed = file({ providerMetadata: DATA });
 		const question = { type: 'text', text: 'What is it?' } as const;
@@ -497,7 +495,7 @@ describe('files', () => {
 				image('DATA:image/png;base64,AAAA'),
 			];
 			const calls = reason === 'stop' ? {} : { tool_calls: CALLS };
-			script = replies({ content, ...calls }, reason);
+			server.script = replies({ content, ...calls }, reason);
 			const shown =
 				'A lake\n\n![image](https://cdn.example/77)\n\n[video](https://cdn.example/clip)';
 			const { message } = await model().generate([HI]);
@@ -510,7 +508,9 @@ describe('files', () => {
 
 	test('a reply of a thought and a file without a URL says where the file is', async () => {
 		const picture = { type: 'image_url', image_url: DATA };
-		script = replies({ content: [{ type: 'text', text: '<think>Hm</think>' }, picture] });
+		server.script = replies({
+			content: [{ type: 'text', text: '<think>Hm</think>' }, picture],
+		});
 		const { message } = await model().generate([HI]);
 		const text = expect.stringContaining('The reply is a file without a link') as string;
 		expect(message.content).toStrictEqual([{ type: 'text', text }]);
@@ -537,29 +537,18 @@ class Adapter {
 const tokenizer = jest.fn((texts: string[]) => Promise.resolve(texts.length));
 const supplied: Adapter[] = [];
 
-jest.mock(
-	'@n8n/ai-node-sdk',
-	() => ({
-		supplyModel: (_context: unknown, made: SdkChatModel) => {
-			const adapter = new Adapter(made);
-			supplied.push(adapter);
-			return { response: adapter };
-		},
-	}),
-	{ virtual: true },
-);
+jest.mock('@n8n/ai-node-sdk', () => ({
+	supplyModel: (_context: unknown, made: SdkChatModel) => {
+		const adapter = new Adapter(made);
+		supplied.push(adapter);
+		return { response: adapter };
+	},
+}));
 
 /** Calls the model through a chain, once for each item. */
 async function callThrough(parameters: IDataObject, items: IDataObject[]) {
-	const nodes = [
-		packageNode('Model', 'agentVideoChatModel', { parameters }),
-		modelCallerNode('Chain', { stream: false }),
-	];
-	return await runWorkflow(nodes, {}, 'Chain', {
-		credential: { baseUrl: server.url, apiKey: 'k' },
-		model: { name: 'Model', of: 'Chain' },
-		items,
-	});
+	const credential = { baseUrl: server.url, apiKey: 'k' };
+	return await runNode('agentVideoChatModel', { credential, parameters, items });
 }
 
 const url = 'http://127.0.0.1/a.png';
@@ -571,7 +560,7 @@ test.each<[what: string, image: IDataObject, items: IDataObject[], isSent: boole
 	['of an expression are rejected where there are several items', OF_ITEM, [{ url }, {}], false],
 	['in binary data as well', { source: 'binary', binaryProperty: 'data' }, [{}, {}], false],
 ])('images %s', async (_what, image, items, isSent) => {
-	script = replies({ content: 'A cat' });
+	server.script = replies({ content: 'A cat' });
 	const { error } = await callThrough({ images: { image: [image] } }, items);
 	if (isSent) expect(error).toBeUndefined();
 	else expect(error?.description).toContain('Images would be those of the first item');
@@ -580,7 +569,7 @@ test.each<[what: string, image: IDataObject, items: IDataObject[], isSent: boole
 });
 
 test("n8n's log, memories and chains estimate tokens by length, also with tools: one tokenizer is quadratic, the other is downloaded", async () => {
-	script = replies({ content: 'Hello' });
+	server.script = replies({ content: 'Hello' });
 	const { status } = await callThrough({}, [{}]);
 	expect(status).toBe('success');
 

@@ -12,7 +12,7 @@ import {
 	type Answer,
 	type More,
 } from '../support/createdVideos';
-import { allItems, packageNode, runNode, runWorkflow, stubNode } from '../support/engine';
+import { allItems, canceler, packageNode, runNode, runWorkflow, stubNode } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
 import { withFakeTimers } from '../support/fakeTimers';
 
@@ -285,21 +285,9 @@ describe('as a tool', () => {
 });
 
 test('the error of a canceled creation says that the task may have been created', async () => {
-	let stop: () => void = () => undefined;
-	service.answers = {
-		p1: () => {
-			stop();
-		},
-	};
-	const { status, run } = await create(
-		['p1'],
-		{},
-		{
-			onStart: (cancel) => {
-				stop = cancel;
-			},
-		},
-	);
+	const { onStart, cancel } = canceler();
+	service.answers = { p1: cancel };
+	const { status, run } = await create(['p1'], {}, { onStart });
 	expect(status).toBe('canceled');
 	expect(run.data.resultData.runData['Tested']?.[0]?.error?.message).toBe(
 		`${FAILURE.canceled}; the task may have been created`,

@@ -20,6 +20,7 @@ import {
 import { dataTables } from '../support/dataTables';
 import {
 	allItems,
+	canceler,
 	packageNode,
 	runNode,
 	runWorkflow,
@@ -431,20 +432,18 @@ describe('a video is never paid for twice', () => {
 	});
 
 	test('Stop: the retry goes on with the same task', async () => {
-		let cancel: () => void = () => undefined;
+		const { onStart, cancel } = canceler();
 		service.answers = {
 			'task-a': [
 				(response) => {
 					PROCESSING(response);
 					response.on('close', () => {
-						setImmediate(() => {
-							cancel();
-						});
+						setImmediate(cancel);
 					});
 				},
 			],
 		};
-		const stopped = await create(['a'], {}, { onStart: (stop) => (cancel = stop) });
+		const stopped = await create(['a'], {}, { onStart });
 		expect(stopped.status).toBe('canceled');
 		expect(service.tables.rows).toMatchObject([{ task_id: 'task-a', finished_at: null }]);
 		const { outputs } = await create(['a'], {}, RETRY);

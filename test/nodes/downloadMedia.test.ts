@@ -1,5 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
+import { fails, replyOf } from '../support/chatReplies';
 import { runNode, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { sampleFile } from '../support/sampleFiles';
@@ -19,7 +20,8 @@ let beside: object;
 /** The model's reply to each question, or the status of an error. */
 let says: (question: string) => string | number | readonly object[];
 
-const server = serverForEach((response, { path, body }) => {
+const server = serverForEach((response, request, index) => {
+	const { path, body } = request;
 	if (path.startsWith('/cdn/')) {
 		const file = files[path] ?? 404;
 		if (typeof file === 'number') json(response, file, {});
@@ -32,13 +34,9 @@ const server = serverForEach((response, { path, body }) => {
 	}
 	const { messages } = body as { messages: { content: string }[] };
 	const content = says(messages.at(-1)!.content);
-	if (typeof content === 'number') {
-		json(response, content, { error: { message: 'no', type: 'invalid_request_error' } });
-		return;
-	}
-	const message = { role: 'assistant', content };
-	const choices = [{ index: 0, message, finish_reason: 'stop' }];
-	json(response, 200, { choices, usage: USAGE, session_id: 's-1', ...beside });
+	const more = { usage: USAGE, session_id: 's-1', ...beside };
+	if (typeof content === 'number') fails(content)(response, request, index);
+	else json(response, 200, replyOf({ content }, undefined, more));
 });
 
 beforeEach(() => {

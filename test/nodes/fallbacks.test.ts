@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { chunkOf, fails, replyOf } from '../support/chatReplies';
 import { runNode, type RunResult } from '../support/engine';
 import { events, json, serverForEach } from '../support/scriptedServer';
 import { FAILURE } from '../support/failureTexts';
@@ -9,22 +10,21 @@ let rejected: Readonly<Record<string, number>>;
 /** Whether a super assistant answers. */
 let isAssistant: boolean;
 
-const server = serverForEach((response, { body }) => {
+const server = serverForEach((...request) => {
+	const [response, { body }] = request;
 	const { app_code: app, model = 'none' } = body as { app_code?: string; model?: string };
 	const status = rejected[app ?? model];
 	if (status === 0) {
 		response.destroy();
 	} else if (status === -1) {
-		events(response, [{ choices: [{ index: 0, delta: { reasoning_content: 'Hm' } }] }]);
+		events(response, [chunkOf({ reasoning_content: 'Hm' })]);
 	} else if (status === -2) {
-		events(response, [{ choices: [{ index: 0, delta: { content: 'Half' } }] }]);
+		events(response, [chunkOf({ content: 'Half' })]);
 	} else if (status !== undefined) {
-		const error = { message: 'no', type: 'some_error' };
-		json(response, status, { error }, { 'retry-after': '0' });
+		fails(status, 'no', { 'retry-after': '0' })(...request);
 	} else {
-		const message = { role: 'assistant', content: `This is ${app ?? model}` };
-		const choices = [{ index: 0, message, finish_reason: 'stop' }];
-		json(response, 200, { model, choices, ...(isAssistant && { session_id: 's-1' }) });
+		const more = { model, ...(isAssistant && { session_id: 's-1' }) };
+		json(response, 200, replyOf({ content: `This is ${app ?? model}` }, undefined, more));
 	}
 });
 

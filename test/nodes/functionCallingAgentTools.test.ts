@@ -7,14 +7,6 @@ import { finds, maps, modelForDrawings } from '../support/drawnAgent';
 import { packageNode, runAsStep, stubNode } from '../support/engine';
 import { strictContext, strictRun } from '../support/strictContext';
 
-// Only a complete n8n has its SDK for AI nodes.
-jest.mock('../../nodes/shared/chat/aiNodeSdk', () => ({
-	...jest.requireActual<object>('../../nodes/shared/chat/aiNodeSdk'),
-	loadAiNodeSdk: () => ({
-		getParametersJsonSchema: ({ inputSchema }: { inputSchema: unknown }) => inputSchema,
-	}),
-}));
-
 const model = modelForDrawings();
 const DONE = { message: { content: 'Done.' }, finish_reason: 'stop' };
 

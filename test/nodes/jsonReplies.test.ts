@@ -1,9 +1,10 @@
 /** Replies in JSON through the three nodes that read them; how a text is read stands in test/client/jsonReply.test.ts. */
 import type { IDataObject } from 'n8n-workflow';
 
+import { replyWith } from '../support/chatReplies';
 import { dataTables } from '../support/dataTables';
 import { packageNode, runNode, runWorkflow, stubNode, type RunOptions } from '../support/engine';
-import { json, serverForEach } from '../support/scriptedServer';
+import { serverForEach } from '../support/scriptedServer';
 
 interface Body {
 	readonly messages: readonly { readonly role: string; readonly content: string }[];
@@ -17,18 +18,11 @@ const CALL = { id: 'c', type: 'function', function: { name: 'find', arguments: '
 /** The texts of the replies, in order; a reply without text asks for the tool. The last one is repeated. */
 let replies: (string | null)[];
 
-const server = serverForEach((response, _request, index) => {
-	const content = replies[Math.min(index, replies.length - 1)] ?? null;
-	const message = {
-		role: 'assistant',
-		content,
-		...(content === null ? { tool_calls: [CALL] } : {}),
-	};
-	json(response, 200, {
-		choices: [{ index: 0, message, finish_reason: content === null ? 'tool_calls' : 'stop' }],
-		usage: USAGE,
-		session_id: 's-1',
-	});
+const server = serverForEach((...request) => {
+	const content = replies[Math.min(request[2], replies.length - 1)] ?? null;
+	const message = { content, ...(content === null ? { tool_calls: [CALL] } : {}) };
+	const finish_reason = content === null ? 'tool_calls' : 'stop';
+	replyWith(message, { finish_reason }, { usage: USAGE, session_id: 's-1' })(...request);
 });
 
 const bodies = () => server.requests.map(({ body }) => body as Body);

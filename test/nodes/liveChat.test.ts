@@ -2,6 +2,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { inPieces } from '../support/chatPieces';
+import { chunkOf, replyOf, replyWith } from '../support/chatReplies';
 import { addTriggers, chatTrigger } from '../support/chatTrigger';
 import {
 	modelCallerNode,
@@ -14,29 +15,21 @@ import {
 } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { RECORDED } from '../support/recordedReplies';
-import { events, eventsOf, json, serverForEach, type Script } from '../support/scriptedServer';
-
-jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
-	virtual: true,
-});
+import { events, eventsOf, json, scripted, type Script } from '../support/scriptedServer';
 
 const KEY = 'sk-0f4e/very+sesame';
 const CDN = 'https://cdn.example';
 
-let script: Script;
-const server = serverForEach((...args) => {
-	script(...args);
-});
+const server = scripted();
 beforeAll(addTriggers);
 
-const chunk = (delta: object, more: object = {}) => ({ choices: [{ index: 0, delta, ...more }] });
 /** A reply with this message, and the reason why it ends; without one the stream breaks. */
-const replies =
-	(message: object, finish_reason: string | null = 'stop'): Script =>
-	(response) => {
-		const end = finish_reason === null ? [] : [chunk({}, { finish_reason }), '[DONE]'];
-		events(response, [chunk(message), ...end]);
-	};
+const replies = (message: object, finish_reason: string | null = 'stop'): Script =>
+	finish_reason !== null
+		? replyWith(message, { finish_reason })
+		: (response) => {
+				events(response, [chunkOf(message)]);
+			};
 
 const NODES = ['chatCompletion', 'superAssistant', 'functionCallingAgent'];
 const HI = { appCode: 'app', prompt: 'Hi', message: 'Hi' };
@@ -78,7 +71,7 @@ test.each<[string, IDataObject, reply: string, shown: string]>([
 ])(
 	'%s, %j, of the reply "%s" with On Error: Continue: %j',
 	async (type, parameters, reply, shown) => {
-		script = replies({ content: reply });
+		server.script = replies({ content: reply });
 		const result = await chat(type, parameters, { onError: 'continueRegularOutput' });
 		expect(result.error).toBeUndefined();
 		expect(textOf(result)).toBe(shown);
@@ -137,7 +130,7 @@ test.each(
 		[type, null, '', ''] as const,
 	]),
 )('%s shows how a reply ends with %s after %j: %j', async (type, reason, content, shown) => {
-	script = replies({ content }, reason);
+	server.script = replies({ content }, reason);
 	const isModel = type === 'agentVideoChatModel';
 	const parameters = { ...HI, options: { retries: 0 } };
 	const result = await runWorkflow(
@@ -180,7 +173,7 @@ describe.each(NODES)('%s', (node) => {
 		],
 		['text, and no links', { content: ['A lake', picture(`${CDN}/77`)] }, 'A lake'],
 	])('shows of a reply its %s', async (_name, message, shown) => {
-		script = replies(message);
+		server.script = replies(message);
 		const result = await chat(node, { output: 'detailed' });
 		expect(result.status).toBe('success');
 		expect(textOf(result).replace(`${server.url}/`, '').trim()).toBe(shown);
@@ -193,7 +186,7 @@ test.each(
 	),
 )('of $file a thought is shown only if it was asked for: $streaming', async (recorded) => {
 	const { type, text, streaming } = recorded;
-	script = (response) => response.writeHead(200, { 'content-type': type }).end(text);
+	server.script = (response) => response.writeHead(200, { 'content-type': type }).end(text);
 	const shown = textOf(await chat('chatCompletion', { streaming }));
 	expect(shown.trim().replace(/\s+/g, ' ')).toBe(
 		streaming === 'auto' ? 'Sunny' : 'I think so Sunny',
@@ -201,9 +194,8 @@ test.each(
 });
 
 test('of a body with null for its reasoning none is shown', async () => {
-	const message = { content: 'A lake', reasoning_content: null };
-	script = (response) => {
-		json(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
+	server.script = (response) => {
+		json(response, 200, replyOf({ content: 'A lake', reasoning_content: null }));
 	};
 	const result = await chat('chatCompletion', { streaming: 'reasoning' });
 	expect(result.outputs[0]![0]!.json).not.toHaveProperty('reasoning_content');
@@ -213,9 +205,9 @@ test('of a body with null for its reasoning none is shown', async () => {
 describe('the API key', () => {
 	/** The chat and the output of a reply that arrives in these pieces. */
 	async function shownOf(...pieces: readonly string[]) {
-		script = (response) => {
+		server.script = (response) => {
 			response.writeHead(200, { 'content-type': 'text/event-stream' });
-			const chunks = pieces.map((content) => eventsOf([chunk({ content })]));
+			const chunks = pieces.map((content) => eventsOf([chunkOf({ content })]));
 			inPieces(response, [...chunks, eventsOf(['[DONE]'])]);
 		};
 		const result = await chat('chatCompletion');
@@ -243,13 +235,13 @@ describe.each(['chatCompletion', 'functionCallingAgent'])('%s', (name) => {
 	};
 
 	test('does not retry after text was shown', async () => {
-		script = replies(HALF, null);
+		server.script = replies(HALF, null);
 		expect(await retried()).toBe('Half […]\n\n');
 		expect(server.requests).toHaveLength(1);
 	});
 
 	test('retries before any text was shown', async () => {
-		script = (response, request, index) => {
+		server.script = (response, request, index) => {
 			if (index === 0) response.destroy();
 			else replies(HALF)(response, request, index);
 		};

@@ -3,17 +3,20 @@ import type { IDataObject, INode } from 'n8n-workflow';
 
 import type { ChatMessage, ToolCall } from '../../nodes/client/chat/types';
 import { MEMORY_TABLE } from '../../nodes/shared/chat/memory';
+import { fails, replyWith } from '../support/chatReplies';
 import { addTriggers, chatTrigger } from '../support/chatTrigger';
-import { dataTables, type DataTables } from '../support/dataTables';
+import { dataTables, held, type DataTables } from '../support/dataTables';
 import {
 	allItems,
+	canceler,
 	packageNode,
 	runNode,
 	runWorkflow,
 	stubNode,
 	type RunOptions,
 } from '../support/engine';
-import { events, json, serverForEach } from '../support/scriptedServer';
+import { gate } from '../support/gate';
+import { serverForEach } from '../support/scriptedServer';
 
 const user = (content: string) => ({ role: 'user', content });
 const says = (content: string) => ({ role: 'assistant', content });
@@ -35,32 +38,26 @@ type Model = (messages: readonly ChatMessage[]) => string | ToolCall[] | IDataOb
 let tables: DataTables;
 let model: Model;
 
-const isCalling = (said: IDataObject = {}) => 'tool_calls' in said;
-
 beforeAll(addTriggers);
 
-const server = serverForEach((response, { body }, index) => {
-	const request = body as { messages: ChatMessage[]; stream: boolean; session_id?: string };
-	const said = model(request.messages);
-	const isText = typeof said === 'string';
-	const isCalls = Array.isArray(said);
-	const finish_reason = isText ? 'stop' : isCalls || isCalling(said) ? 'tool_calls' : 'length';
-	const message = {
-		role: 'assistant',
-		...(isText ? { content: said } : isCalls ? { tool_calls: said } : said),
+const server = serverForEach((...request) => {
+	const [, { body }, index] = request;
+	const { messages, session_id = `s-${index}` } = body as {
+		readonly messages: ChatMessage[];
+		readonly session_id?: string;
 	};
-	const session_id = request.session_id ?? `s-${index}`;
-	if (said === undefined) json(response, 503, { error: { message: 'down' } });
-	else if (request.stream)
-		events(response, [
-			{ session_id, choices: [{ index: 0, delta: message, finish_reason }] },
-			'[DONE]',
-		]);
-	else
-		json(response, 200, {
-			session_id,
-			choices: [{ index: 0, message: { content: null, ...message }, finish_reason }],
-		});
+	const said = model(messages);
+	const message =
+		typeof said === 'string'
+			? { content: said }
+			: { content: null, ...(Array.isArray(said) ? { tool_calls: said } : said) };
+	const ending = 'tool_calls' in message ? 'tool_calls' : 'length';
+	const finish_reason = typeof said === 'string' ? 'stop' : ending;
+	const answer =
+		said === undefined
+			? fails(503, 'down')
+			: replyWith(message, { finish_reason }, { session_id });
+	answer(...request);
 });
 
 const lastText = (messages: readonly ChatMessage[]) => {
@@ -210,37 +207,24 @@ describe('Chat Completion', () => {
 	});
 
 	test('a message that was stopped as it waited for the one before it is not sent', async () => {
-		let save: (() => void) | undefined;
-		const saving = new Promise<void>((resolve) => {
-			save = resolve;
-		});
-		const slow: DataTables = {
-			...tables,
-			executeWorkflow: async (info, ...more) => {
-				if (info.code!.nodes[1]!.parameters['operation'] === 'insert') await saving;
-				return await tables.executeWorkflow(info, ...more);
-			},
-		};
+		const [begun, saving] = [gate(), gate()];
+		const slow = held(tables, (operations) =>
+			operations.includes('insert') ? saving.passed : undefined,
+		);
 		const first = chat('one', { tables: slow });
-		let second: ReturnType<typeof chat> | undefined;
-		let cancel: (() => void) | undefined;
-		await new Promise<void>((begun) => {
-			second = chat('two', {
-				parameters: { streaming: 'auto' },
-				streaming: true,
-				onChunk: () => {
-					begun();
-				},
-				onStart: (stop) => {
-					cancel = stop;
-				},
-			});
+		const { onStart, cancel } = canceler();
+		const second = chat('two', {
+			parameters: { streaming: 'auto' },
+			streaming: true,
+			onChunk: begun.open,
+			onStart,
 		});
+		await begun.passed;
 		await new Promise(setImmediate);
-		cancel!();
-		save!();
+		cancel();
+		saving.open();
 		await first;
-		expect((await second!).status).toBe('canceled');
+		expect((await second).status).toBe('canceled');
 		await chat('three');
 		expect(sent().map((messages) => messages.at(-1)!.content)).toStrictEqual(['one', 'three']);
 	});

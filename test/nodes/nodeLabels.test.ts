@@ -2,14 +2,11 @@ import { randomUUID } from 'node:crypto';
 
 import { Workflow, type IDataObject, type INodeType } from 'n8n-workflow';
 
-import { modelCallerNode, NODE_TYPES, packageNode, runNode, runWorkflow } from '../support/engine';
-import { json, serverForEach, type Script } from '../support/scriptedServer';
+import { fails, replyWith } from '../support/chatReplies';
+import { NODE_TYPES, packageNode, runNode, type RunOptions } from '../support/engine';
+import { json, scripted, type Script } from '../support/scriptedServer';
 
 // What n8n shows of a node beside its output: the line below it, headings of its form, and its span in traces.
-
-jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
-	virtual: true,
-});
 
 const model = (value: string) => ({ __rl: true, mode: 'id', value });
 const image = { kind: 'image', url: 'https://example.com/a.png' };
@@ -128,39 +125,36 @@ test.each<[IDataObject, string]>([
 });
 
 describe('the span of a node', () => {
-	let script: Script;
-	const server = serverForEach((...args) => {
-		script(...args);
-	});
-	const credential = () => ({ baseUrl: server.url, apiKey: 'k' });
+	const server = scripted();
+	const run = async (name: string, options: Partial<RunOptions>) =>
+		await runNode(name, { credential: { baseUrl: server.url, apiKey: 'k' }, ...options });
 
 	/** The attributes that n8n puts on the span of the node. */
 	async function spanOf(name: string, parameters: object, items: number) {
-		const { run } = await runNode(name, {
-			credential: credential(),
+		const result = await run(name, {
 			parameters: { ...parameters },
 			items: Array.from({ length: items }, () => ({ task_id: randomUUID() })),
 		});
-		const runs = run.data.resultData.runData['Tested'] ?? [];
+		const runs = result.run.data.resultData.runData['Tested'] ?? [];
 		return runs.map(({ metadata }) => metadata?.tracing);
 	}
 
 	/** Answers with these models in order; none is an answer that is asked for again. */
 	const answerBy =
 		(...models: readonly (string | undefined)[]): Script =>
-		(response, _request, index) => {
-			const message = { role: 'assistant', content: 'Hi' };
-			const body = {
-				model: models[index],
-				choices: [{ index: 0, message, finish_reason: 'stop' }],
-				usage: { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 },
-			};
-			if (models[index] !== undefined) json(response, 200, body);
-			else json(response, 429, { error: { message: 'no' } }, { 'retry-after': '0' });
+		(...request) => {
+			const [, , index] = request;
+			const model = models[index];
+			const usage = { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 };
+			const answer =
+				model === undefined
+					? fails(429, 'no', { 'retry-after': '0' })
+					: replyWith({ content: 'Hi' }, undefined, { model, usage });
+			answer(...request);
 		};
 
 	test('of a chat names its models and sums its tokens and retries', async () => {
-		script = answerBy(undefined, 'm-1', 'm-2', 'm-1');
+		server.script = answerBy(undefined, 'm-1', 'm-2', 'm-1');
 		const parameters = { prompt: 'Hi', streaming: 'off', options: { concurrency: 1 } };
 		expect(await spanOf('chatCompletion', parameters, 3)).toEqual([
 			{
@@ -173,14 +167,9 @@ describe('the span of a node', () => {
 	});
 
 	test('of a chain has the retries of its chat model, and nothing else', async () => {
-		script = answerBy(undefined, 'm-1');
-		const nodes = [
-			packageNode('Model', 'agentVideoChatModel', {}),
-			modelCallerNode('Chain', { stream: false }),
-		];
-		const more = { credential: credential(), model: { name: 'Model', of: 'Chain' } };
-		const { run } = await runWorkflow(nodes, {}, 'Chain', more);
-		const { runData, metadata: labels } = run.data.resultData;
+		server.script = answerBy(undefined, 'm-1');
+		const result = await run('agentVideoChatModel', {});
+		const { runData, metadata: labels } = result.run.data.resultData;
 		expect(runData['Chain']!.map(({ metadata }) => metadata?.tracing)).toEqual([
 			{ 'http.request.resend_count': 1 },
 		]);
@@ -188,7 +177,7 @@ describe('the span of a node', () => {
 	});
 
 	test('of a creation of videos names its tasks and sums seconds and cost', async () => {
-		script = (response, _request, index) => {
+		server.script = (response, _request, index) => {
 			json(response, 200, { task_id: `t-${index}`, status: 'queued', model: 'video-m1' });
 		};
 		const parameters = { prompt: 'A lake', options: { pricePerSecond: 0.5 } };
@@ -203,7 +192,7 @@ describe('the span of a node', () => {
 	});
 
 	test('of a wait counts its tasks', async () => {
-		script = (response, { body }) => {
+		server.script = (response, { body }) => {
 			json(response, 200, { ...(body as object), status: 'failed', error_message: 'no' });
 		};
 		const parameters = { taskId: '={{ $json.task_id }}', options: { onFailed: 'output' } };

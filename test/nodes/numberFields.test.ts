@@ -1,21 +1,9 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import {
-	modelCallerNode,
-	NODE_TYPES,
-	packageNode,
-	runNode,
-	runWorkflow,
-	type EnvironmentOptions,
-	type RunResult,
-} from '../support/engine';
+import { NODE_TYPES, runNode, type RunResult } from '../support/engine';
 import { dataTables } from '../support/dataTables';
 import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED } from '../support/waitOutputs';
-
-jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
-	virtual: true,
-});
 
 // Every number of every form, found in the descriptions: a new field is tested without another line here.
 
@@ -103,20 +91,8 @@ async function run({ node, path }: NumberFieldOf, value: unknown) {
 		...together,
 		...(path[0] === 'options' ? { options: { ...(more as IDataObject), ...field } } : field),
 	};
-	const options: EnvironmentOptions = {
-		credential: { baseUrl: server.url, apiKey: 'k' },
-		tables: dataTables(),
-	};
-	if (node !== 'agentVideoChatModel') {
-		return lineOf(await runNode(node, { ...options, parameters }));
-	}
-	const nodes = [
-		packageNode('Model', node, { parameters }),
-		modelCallerNode('Chain', { stream: false }),
-	];
-	const model = { name: 'Model', of: 'Chain' };
-	const result = await runWorkflow(nodes, {}, 'Chain', { ...options, model });
-	return lineOf(result);
+	const credential = { baseUrl: server.url, apiKey: 'k' };
+	return lineOf(await runNode(node, { credential, tables: dataTables(), parameters }));
 }
 
 const named = (fields: readonly NumberFieldOf[]) =>

@@ -1,25 +1,15 @@
 /** What is entered stands in the body of the request, and nowhere else; what is hidden is not sent. */
 import type { IDataObject } from 'n8n-workflow';
 
-import {
-	modelCallerNode,
-	packageNode,
-	runNode,
-	runWorkflow,
-	type RunResult,
-} from '../support/engine';
+import { replyOf } from '../support/chatReplies';
+import { runNode, type RunResult } from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
-
-jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
-	virtual: true,
-});
 
 let server: ScriptedServer;
 beforeAll(async () => {
 	server = await startScriptedServer((response, { body }) => {
-		const message = { role: 'assistant', content: 'Hi' };
 		json(response, 200, {
-			choices: [{ index: 0, message, finish_reason: 'stop' }],
+			...replyOf({ content: 'Hi' }),
 			task_id: (body as { task_id?: string }).task_id ?? 't-1',
 			status: 'completed',
 			model: 'm',
@@ -39,13 +29,7 @@ const byId = (value: string) => ({ __rl: true, mode: 'id', value });
 async function run(node: string, parameters: IDataObject, apiKey = 'k'): Promise<RunResult> {
 	const keyIncludesApp = apiKey.endsWith('-demo-app');
 	const credential = { baseUrl: server.url, apiKey, keyIncludesApp };
-	if (node !== 'agentVideoChatModel') return await runNode(node, { credential, parameters });
-	const nodes = [
-		packageNode('Model', node, { parameters }),
-		modelCallerNode('Chain', { stream: false }),
-	];
-	const model = { name: 'Model', of: 'Chain' };
-	return await runWorkflow(nodes, {}, 'Chain', { credential, model });
+	return await runNode(node, { credential, parameters });
 }
 
 /** What would be a header, a path or a query anywhere but in a JSON body. */

@@ -3,10 +3,6 @@ import { FORMS, type Form } from '../../nodes/client/chat/verdict';
 import { askThrough, CHAT_NODE_NAMES, type ChatNodeName } from '../support/fourNodes';
 import { eventsOf, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 
-jest.mock('@n8n/ai-node-sdk', () => jest.requireActual<object>('../support/aiNodeSdk'), {
-	virtual: true,
-});
-
 let server: ScriptedServer;
 let answer: readonly [type: string, text: string | Uint8Array];
 
