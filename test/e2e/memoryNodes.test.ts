@@ -5,24 +5,18 @@ import type { WorkflowRef } from '../../lab/n8n/N8nClient';
 import type { ChatMessage } from '../../nodes/client/chat/types';
 import { drawn, node, withSubNodes, workflow } from './support/buildWorkflow';
 import { call, results, startScriptedModel, type ScriptedModel } from './support/scriptedModel';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+import { useSession } from './support/useSession';
 
 const LANGCHAIN = '@n8n/n8n-nodes-langchain';
 
-let session: Session;
+const session = useSession();
 let model: ScriptedModel;
 
 beforeAll(async () => {
-	session = await startSession();
-	model = await startScriptedModel();
-	const data = { baseUrl: model.url, apiKey: 'demo-key' };
-	await session.client.createCredential({ name: 'Model', type: 'agentVideoApi', data });
+	model = session.keep(await startScriptedModel());
+	await session.credential('Model', model.url);
 }, SET_UP_LIMIT_MS);
-
-afterAll(async () => {
-	await model.stop();
-	await session.stop();
-}, RUN_LIMIT_MS);
 
 beforeEach(() => {
 	model.replyWith((messages) => `Re: ${String(messages.at(-1)!.content)}`);
@@ -65,17 +59,12 @@ async function importChat(items: INode, chat: INode): Promise<WorkflowRef> {
 	return await session.client.importWorkflow(withSubNodes(base, 'Answer', [simpleMemory()]));
 }
 
-async function run(ref: WorkflowRef) {
-	const { client } = session;
-	return await client.waitForExecution(await client.run(ref, 'Start'));
-}
-
 it(
 	'Simple Memory keeps a conversation for the session key of each item, across executions',
 	async () => {
 		const items = itemsOf('ada: one', 'bob: two', 'ada: three');
 		const ref = await importChat(items, answer({ systemMessage: 'Be brief' }));
-		const execution = await run(ref);
+		const execution = await session.execute(ref);
 		expect(failureOf(execution)).toBe('');
 		expect(outputItems(execution, 'Answer').map(({ json }) => json['output'])).toStrictEqual([
 			'Re: one',
@@ -88,7 +77,7 @@ it(
 			[first, user('two')],
 			[first, user('one'), says('Re: one'), user('three')],
 		]);
-		expect(failureOf(await run(ref))).toBe('');
+		expect(failureOf(await session.execute(ref))).toBe('');
 		const texts = ['one', 'three', 'one'].flatMap((text) => [user(text), says(`Re: ${text}`)]);
 		expect(sent().at(-1)).toStrictEqual([first, ...texts, user('three')]);
 	},
@@ -106,7 +95,7 @@ it(
 		const once = { options: { retries: 0 } };
 		const tried = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
 		const ref = await importChat(itemsOf('ada: one', 'ada: two'), answer(once, tried));
-		expect(failureOf(await run(ref))).toBe('');
+		expect(failureOf(await session.execute(ref))).toBe('');
 		expect(sent().at(-1)).toStrictEqual([user('one'), says('Re: one'), user('two')]);
 	},
 	RUN_LIMIT_MS,
@@ -136,7 +125,7 @@ it.each([
 	'%s is an error before anything is paid',
 	async (_name, parameters, line, message) => {
 		const ref = await importChat(itemsOf(line), answer(parameters));
-		expect(failureOf(await run(ref))).toMatch(message);
+		expect(failureOf(await session.execute(ref))).toMatch(message);
 		expect(model.requests).toHaveLength(0);
 	},
 	RUN_LIMIT_MS,
@@ -172,11 +161,7 @@ it(
 		]);
 		const links = ['Agent', 'Answer'].map((name) => ({ node: name, type, index: 0 }));
 		const connections = { ...under.connections, Memory: { [type]: [links] } };
-		const ref = await session.client.importWorkflow({
-			...under,
-			connections,
-		});
-		expect(failureOf(await run(ref))).toBe('');
+		expect(failureOf(await session.execute({ ...under, connections }))).toBe('');
 		const last: readonly ChatMessage[] = sent().at(-1)!;
 		expect(last).toStrictEqual([user('How much is it?'), says('It is 2'), user('Sure?')]);
 	},
@@ -204,7 +189,7 @@ it(
 			[chatModel, 'ai_languageModel'],
 			[tool, 'ai_tool'],
 		]);
-		expect(failureOf(await run(await session.client.importWorkflow(flow)))).toBe('');
+		expect(failureOf(await session.execute(flow))).toBe('');
 		const [result] = results(sent().at(-1)!);
 		expect(result!.content).toContain('From the tool');
 	},

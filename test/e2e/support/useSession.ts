@@ -1,0 +1,66 @@
+import type { EmulatorOptions } from '../../../emulator/startEmulator';
+import type { Execution } from '../../../lab/n8n/execution';
+import type { WorkflowRef } from '../../../lab/n8n/N8nClient';
+import { EXAMPLE_CREDENTIAL } from '../../../lab/n8n/readExample';
+import type { Workflow } from '../../../lab/n8n/workflow';
+import { Running } from '../../../lab/services/Running';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './session';
+
+/** The session of a test file. Its parts are there in the tests, and in hooks that are declared later. */
+export interface FileSession extends Omit<Session, 'stop'> {
+	/** Keeps a resource that the file has started, and stops it behind the last test. */
+	readonly keep: Running['keep'];
+	/** Creates a credential for a server. */
+	credential(name: string, baseUrl: string, apiKey?: string): Promise<void>;
+	/** Saves a workflow and publishes it. */
+	publish(workflow: Workflow): Promise<WorkflowRef>;
+	/**
+	 * Executes a workflow from its node Start, and waits for the end. One that is not saved yet is saved first.
+	 *
+	 * @param destination The node of *Execute step*; without it the whole workflow runs.
+	 */
+	execute(workflow: Workflow | WorkflowRef, destination?: string): Promise<Execution>;
+}
+
+/**
+ * A session for the file that calls this. The credentials `Emulator` and that of the examples are for its emulator, which has
+ * an empty journal and no faults when a test begins.
+ */
+export function useSession(options: EmulatorOptions = {}): FileSession {
+	const running = new Running();
+	const credential: FileSession['credential'] = async (name, baseUrl, apiKey = 'demo-key') => {
+		const data = { baseUrl, apiKey };
+		await session.client.createCredential({ name, type: 'agentVideoApi', data });
+	};
+	const session = {
+		credential,
+		keep: (resource) => running.keep(resource),
+		publish: async (workflow) => {
+			const ref = await session.client.importWorkflow(workflow);
+			await session.client.activate(ref);
+			return ref;
+		},
+		execute: async (workflow, destination) => {
+			const { client } = session;
+			const ref = 'versionId' in workflow ? workflow : await client.importWorkflow(workflow);
+			return await client.waitForExecution(await client.run(ref, 'Start', destination));
+		},
+	} as FileSession;
+
+	beforeAll(async () => {
+		const { emulator, n8n, client } = running.keep(await startSession(options));
+		Object.assign(session, { emulator, n8n, client });
+		for (const name of ['Emulator', EXAMPLE_CREDENTIAL]) await credential(name, emulator.url);
+	}, SET_UP_LIMIT_MS);
+
+	beforeEach(() => {
+		session.emulator.journal.clear();
+		session.emulator.faults.clear();
+	});
+
+	afterAll(async () => {
+		await running.stop();
+	}, RUN_LIMIT_MS);
+
+	return session;
+}
