@@ -15,7 +15,7 @@ export function checkEnding(given: Ending, operation: Operation, seen: Seen, way
 	if (ending.ends === 'well') checkResult(outcome, [...operation.gives, ...ending.keeps]);
 	else if (ending.reason !== undefined) checkReason(ending, outcome);
 	else if (way === 'errorOutput') checkErrorItem(ending, outcome);
-	else checkError(withWords(ending, operation, outcome), outcome);
+	else checkError(withWords(ending, operation, way, outcome), outcome);
 
 	if (way === 'streaming') expect(streamedText(outcome)).toContain(expectedText(ending));
 	// Retry On Fail runs the node again, so the number of requests and the time differ.
@@ -40,11 +40,10 @@ function checkResult({ status, items }: Outcome, texts: readonly string[]): void
  * The ending of a chat model, whose message also has the words of the service: n8n's agents and chains output nothing else
  * of an error. Not in a chat, whose visitor sees it.
  */
-function withWords(ending: Ending, { node }: Operation, { error }: Outcome): Ending {
-	const { message = '' } = ending;
-	const words = error?.message.slice(message.length) ?? '';
-	const isSaid = node === 'agentVideoChatModel' && /^: \S/.test(words);
-	return isSaid ? { ...ending, message: `${message}${words}` } : ending;
+function withWords(ending: Ending, { node }: Operation, way: Way, { error }: Outcome): Ending {
+	const [, words] = /^The service said: "(.*?)"\. /.exec(error?.description ?? '') ?? [];
+	const isSaid = node === 'agentVideoChatModel' && way !== 'streaming' && words !== undefined;
+	return isSaid ? { ...ending, message: `${ending.message}: ${words}` } : ending;
 }
 
 function checkReason({ reason, message, keeps }: Ending, outcome: Outcome): void {
