@@ -88,7 +88,7 @@ test.each([
 	'of the tries by n8n, of which %s, a chat shows the last one',
 	async (_which, down, tries, shown) => {
 		const answer = replies({ content: 'A lake' });
-		script = (response, request, index) => {
+		server.script = (response, request, index) => {
 			if (index >= down) answer(response, request, index);
 			else json(response, 503, { error: { message: 'Down' } });
 		};

@@ -43,22 +43,20 @@ describe('a retry of which n8n does not tell the origin is an error', () => {
 	const BARE = { resumeToken: 'b', parentExecution: { executionId: '1', workflowId: 'w' } };
 	const getRunExecutionData = async () => Promise.resolve({ resumeToken: 'a' });
 	const untold = new Error('This version of n8n does not tell which execution this one retries');
-	test.each<[string, string, data: object, additional: object, Error | string | undefined]>([
+	type Row = [string, string, data: object, additional: object, Error | string | undefined];
+	test.each<Row>([
 		['no token', 'retry', {}, {}, untold],
 		['in a sub-workflow, no caller', 'integrated', { resumeToken: 'b' }, {}, untold],
 		['no data of the caller', 'integrated', calledBy('webhook'), {}, untold],
 		['not how the caller was started', 'integrated', BARE, { getRunExecutionData }, untold],
 		['an evaluation', 'integrated', calledBy('evaluation'), { getRunExecutionData }, untold],
-		...['retry', 'integrated'].map(
-			(mode) =>
-				[
-					`a caller that is not saved any more, ${mode}`,
-					mode,
-					calledBy('webhook'),
-					{ getRunExecutionData: async () => Promise.resolve(undefined) },
-					new Error('Execution 1, which called this one, is no longer saved'),
-				] as const,
-		),
+		...['retry', 'integrated'].map((mode): Row => [
+			`a caller that is not saved any more, ${mode}`,
+			mode,
+			calledBy('webhook'),
+			{ getRunExecutionData: async () => Promise.resolve(undefined) },
+			new Error('Execution 1, which called this one, is no longer saved'),
+		]),
 		['all there', 'retry', { resumeToken: 'a' }, {}, 'a'],
 		['all of the caller', 'integrated', calledBy('webhook'), { getRunExecutionData }, 'a'],
 		['a caller by hand', 'integrated', calledBy('manual'), { getRunExecutionData }, 'w 7'],
