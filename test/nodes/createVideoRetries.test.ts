@@ -427,6 +427,25 @@ describe('what an error says of a Retry, which a person reads before anything el
 		await check(each, async () => await create(each.prompts, each.options));
 	});
 
+	test.each([
+		['another prompt at the place of a paid one', {}, RETRY],
+		['a key of another prompt', { idempotencyKey: '={{ $json.key }}' }, another('12')],
+	])(
+		'%s: it does not help, and the workflow again pays for all',
+		async (_what, options, more) => {
+			const rows = (...prompts: readonly string[]) =>
+				prompts.map((prompt, index) => ({ prompt, key: `key ${index}` }));
+			await create(rows('a', 'b'), options);
+			const { error } = await create(rows('a', 'new b', 'c'), options, more);
+			expect(error!.message).toContain('1 was not sent. 1 has gone on: task-a.');
+			expect(error!.message).toMatch(/ Retry alone does not change it, and costs nothing$/);
+			expect(error!.description).toContain(
+				'Executing the whole workflow again pays for all videos again',
+			);
+			expect(sent()).toStrictEqual(['a', 'b']);
+		},
+	);
+
 	test.each([...WAITING, BOTH])('%s, for Create Video', async (_what, each) => {
 		const more = { parameters: { waitUntilFinished: true } };
 		await check(each, async () => await create(each.prompts, { maximumWait: 1 }, more));

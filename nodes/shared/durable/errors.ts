@@ -9,10 +9,19 @@ type NeededFor = 'Idempotency Key' | 'Limit Period' | 'Task Ledger';
 
 const rowOf = ({ id }: Row) => `row ${String(id)} of the data table ${TASK_TABLE.name}`;
 
-/** @param remedy What to do; nothing was sent. */
-function keyError(problem: string, remedy: string): InputError {
-	return new InputError('Idempotency Key', problem, `Nothing was sent. ${remedy}`);
+/** The errors that each Retry repeats until a person has changed something. */
+const lasting = new WeakSet<InputError>();
+export const isLasting = (error: unknown) => error instanceof InputError && lasting.has(error);
+
+function lastingError(field: string, problem: string, hint: string): InputError {
+	const error = new InputError(field, problem, hint);
+	lasting.add(error);
+	return error;
 }
+
+/** @param remedy What to do; nothing was sent. */
+const keyError = (problem: string, remedy: string) =>
+	lastingError('Idempotency Key', problem, `Nothing was sent. ${remedy}`);
 
 /** The workflow was moved away from its ledger: nobody can tell what it has paid for. */
 export function movedError(error: unknown): InputError | undefined {
@@ -81,7 +90,7 @@ export function otherItem<T>(
 	earlier: PaidCall,
 ): InputError {
 	const was = about === earlier.about ? 'the same with other fields' : earlier.about;
-	return new InputError(
+	return lastingError(
 		field,
 		`is ${about} in this item, and was ${was} in the earlier try of the execution, which has paid for it`,
 		'Nothing was sent, as a retry knows an item by what it asks for. For what the items contain now, execute the workflow again instead of retrying',

@@ -12,6 +12,7 @@ import { objectOf, shorten } from '../../client/json';
 import { counted, isBlank, shown } from '../../client/values';
 import { hasVideo, taskState } from '../../client/video/tasks';
 import { SENDS_AGAIN } from '../durable/call';
+import { isLasting } from '../durable/errors';
 import { hasRestsAhead, leave, placeOfItem, restOf } from '../engine/rest';
 import { maskError, stoppingError } from '../run/nodeErrors';
 import type { Run } from '../run/run';
@@ -43,6 +44,7 @@ const RETRY: Readonly<Record<string, string>> = {
 	failed: 'Retry does not change what failed at the service, and costs nothing',
 	creation: 'Retry does not change what was not created, and costs nothing',
 };
+const DOES_NOT_HELP = 'Retry alone does not change it, and costs nothing';
 const CREATES = 'Retry creates only what is missing, and pays only for that';
 const DOES_NOT_SEND =
 	'Retry does not send again what may exist, and costs nothing: look for it at the service first';
@@ -137,7 +139,8 @@ export function failForLost(
 	}
 	const message = lossMessage(videos, isLeft && hasOthers);
 	const all = [...advice, ...adviceFor(videos), ...(isCollected ? [] : [PAYS_FOR_ALL])];
-	const hints = refusal instanceof InputError ? [refusal.hint] : all;
+	const hints =
+		refusal instanceof InputError ? [refusal.hint, ...(hasOthers ? [PAYS_FOR_ALL] : [])] : all;
 	const error =
 		refusal instanceof ServiceError
 			? refusal.with({}, { message })
@@ -159,11 +162,13 @@ const mayExist = ({ item, error }: Delivered) =>
 
 /** What a Retry does about lost videos: it polls, or what this node could not create it creates. */
 function whatRetryDoes(lost: readonly Delivered[], polls: string): string {
+	// It stops the others again as well.
+	const creates = lost.some(({ error }) => isLasting(error)) ? DOES_NOT_HELP : CREATES;
 	const sentences = lost.map((each) => {
 		const { reason } = each.item.json;
 		if (isOutcomeUnknown(each.error))
 			return each.error.advice.includes(SENDS_AGAIN) ? PAYS_AGAIN : DOES_NOT_SEND;
-		if (reason === 'unsent' || (reason === 'creation' && each.error)) return CREATES;
+		if (reason === 'unsent' || (reason === 'creation' && each.error)) return creates;
 		return RETRY[shown(reason)] ?? polls;
 	});
 	return [...new Set(sentences)].join('. ');
