@@ -178,12 +178,14 @@ export function limitOf(
 			);
 		},
 		excessOf(spent, items) {
+			// In a retry nothing may be left for what it has already.
+			if (items.length === 0) return undefined;
 			const own = videos.filter(({ item }) => items.includes(item));
 			const cost = own.reduce((sum, { estimatedCost = 0 }) => sum + estimatedCost, 0);
 			const added = { videos: items.length, cost };
 			const { unanswered: open } = spent;
 			for (const [option, sum, label, would, has] of LIMITS) {
-				const limit = Math.min(...own.map(({ options }) => options[option] ?? Infinity));
+				const limit = Math.min(...videos.map(({ options }) => options[option] ?? Infinity));
 				if (roundCost(spent[sum] + added[sum]) <= limit) continue;
 				return new InputError(
 					label,

@@ -740,6 +740,23 @@ describe('of a day or a month', () => {
 			expect(shownOf(outputs[0])).toStrictEqual(['task-a', 'limit', 'task-c']);
 		});
 
+		test('sends nothing where the smallest limit is reached, whichever item has it', async () => {
+			const given = [3, 0, 3].map((max) => ({ prompt: `p${max}`, max }));
+			const left = { maximumVideos: '={{ $json.max }}', takeWhatFits: true };
+			const { outputs } = await create(given, left);
+			expect(shownOf(outputs[0])).toStrictEqual(['limit', 'limit', 'limit']);
+			expect(sent()).toStrictEqual([]);
+		});
+
+		test('a retry has the videos that exist, though nothing is left', async () => {
+			const left = { maximumVideos: '={{ $json.max }}', takeWhatFits: true };
+			await create([{ prompt: 'a', max: 1 }], left);
+			const given = ['a', 'b'].map((prompt) => ({ prompt, max: 0 }));
+			const execution = { id: '12', token: 'token of 11', isRetry: true };
+			const { outputs } = await create(given, left, { execution });
+			expect(shownOf(outputs[0])).toStrictEqual(['task-a', 'limit']);
+		});
+
 		test('sends nothing where nothing is left', async () => {
 			insert(paid(1), paid(2));
 			const { status, outputs } = await create(['a', 'b'], FITS);
