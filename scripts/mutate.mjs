@@ -1,7 +1,7 @@
 /**
  * Changes the named files in many small ways, one at a time, and reports the changes that no test notices:
  * `npm run mutate -- nodes/client/http/failures.ts`, or `failures.ts:10-40` for some lines. It runs the tests that import
- * the file. n8n's engine loads nodes without an import: name the tests as well, such as `test/nodes/redirects.test.ts`.
+ * the file. n8n's engine loads nodes without an import: name the tests as well, such as `test/nodes/credential.test.ts`.
  */
 import { existsSync, rmSync } from 'node:fs';
 

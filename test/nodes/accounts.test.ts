@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { accountOf, readCredential } from '../../nodes/shared/run/credential';
-import { replyOf } from '../support/chatReplies';
+import { bodyOf } from '../support/chatReplies';
 import { idsOf, reject, videoService } from '../support/createdVideos';
 import { runNode, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
@@ -20,7 +20,7 @@ beforeEach(() => {
 	sessions = 0;
 	service.answers = {
 		'/v1/chat/completions': (response) => {
-			const reply = replyOf({ content: 'Hello' });
+			const reply = bodyOf({ content: 'Hello' });
 			json(response, 200, { session_id: `s-${sessions++}`, ...reply });
 		},
 	};

@@ -1,6 +1,6 @@
 import { NodeHelpers, type IDataObject, type INodeProperties } from 'n8n-workflow';
 
-import { replyOf } from '../support/chatReplies';
+import { bodyOf, STOP } from '../support/chatReplies';
 import { dataTables } from '../support/dataTables';
 import { NODE_TYPES, runNode, runWithoutWorkflow, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
@@ -25,7 +25,7 @@ beforeEach(() => {
 	const usage = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
 	const more = { session_id: 's-1', trace_id: 't-1', suggested_questions: ['More?'] };
 	answers = {
-		[CHAT]: () => replyOf(message, undefined, { usage, model: 'chat-m1', ...more }),
+		[CHAT]: () => bodyOf(message, STOP, { usage, model: 'chat-m1', ...more }),
 		[CREATE]: () => CREATED,
 		[POLL]: ({ task_id }) => ({
 			...{ task_id, status: 'completed', model: 'video-m1', enhanced_prompt: 'A long text' },

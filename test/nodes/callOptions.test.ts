@@ -3,7 +3,7 @@ import dns from 'node:dns';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { fails, replyOf } from '../support/chatReplies';
+import { fails, bodyOf } from '../support/chatReplies';
 import { canceler, runNode, type RunOptions, type RunResult } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
 import { withFakeTimers, type FakeTime } from '../support/fakeTimers';
@@ -47,7 +47,7 @@ async function run(
 
 const answerWell: Script = (response, { path }) => {
 	const task = { task_id: 't-1', status: 'queued', model: 'video-m1' };
-	json(response, 200, path.startsWith('/v1/chat') ? replyOf({ content: 'Hi' }) : task);
+	json(response, 200, path.startsWith('/v1/chat') ? bodyOf({ content: 'Hi' }) : task);
 };
 /** Answers the first call with the status, then another way. */
 const failFirst =

@@ -1,14 +1,14 @@
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 
-import { inPieces } from '../support/chatPieces';
-import { chunkOf, fails, replyOf } from '../support/chatReplies';
+import { delta, inPieces } from '../support/chatPieces';
+import { fails, bodyOf, STOP } from '../support/chatReplies';
 import { canceler, runNode, type RunOptions } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
 import { withFakeTimers } from '../support/fakeTimers';
 import { events, eventsOf, json, scripted, type Script } from '../support/scriptedServer';
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
-const REPLY = replyOf({ content: 'Hello' }, undefined, { usage: USAGE });
+const REPLY = bodyOf({ content: 'Hello' }, STOP, { usage: USAGE });
 
 const CHUNKS = [
 	{ choices: [{ index: 0, delta: { role: 'assistant' }, finish_reason: null }] },
@@ -124,7 +124,7 @@ describe('when the trigger streams', () => {
 		const pieces = ['Dear', ' ', '\n\n', 'reader', ',\n', '\n'];
 		server.script = (response) => {
 			response.writeHead(200, { 'content-type': 'text/event-stream' });
-			const chunks = pieces.map((content) => eventsOf([chunkOf({ content })]));
+			const chunks = pieces.map((content) => eventsOf([delta({ content })]));
 			inPieces(response, [...chunks, eventsOf(CHUNKS.slice(-2))]);
 		};
 		const { chunks } = await chat({ streaming: true });
@@ -150,7 +150,7 @@ describe('when the trigger streams', () => {
 
 	test('reasoning is shown when Streaming says so', async () => {
 		server.script = (response) => {
-			events(response, [chunkOf({ reasoning_content: 'Hm.' }), ...CHUNKS.slice(1)]);
+			events(response, [delta({ reasoning_content: 'Hm.' }), ...CHUNKS.slice(1)]);
 		};
 		const texts = async (streaming: string) => {
 			const parameters = { streaming };
@@ -376,7 +376,7 @@ describe('many items', () => {
 			const [{ content }] = messages;
 			open.push(() => {
 				if (failing.includes(content)) json(response, 409, { error: {} });
-				else json(response, 200, replyOf({ content: `re ${content}` }));
+				else json(response, 200, bodyOf({ content: `re ${content}` }));
 			});
 			most = Math.max(most, open.length);
 			if (open.length < 8 && index < 49) return;

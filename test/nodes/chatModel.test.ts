@@ -10,7 +10,8 @@ import type {
 } from '../../nodes/shared/chat/aiNodeSdk';
 import { readerOf } from '../../nodes/shared/run/run';
 import { axiosHttp } from '../support/axiosHttp';
-import { chunkOf, replyOf } from '../support/chatReplies';
+import { delta } from '../support/chatPieces';
+import { bodyOf } from '../support/chatReplies';
 import { runNode } from '../support/engine';
 import { events, eventsOf, json, scripted, type Script } from '../support/scriptedServer';
 import { subNodeRun } from '../support/strictContext';
@@ -61,7 +62,7 @@ const result = (toolCallId: string, value: unknown = 'ok'): SdkMessage => ({
 const replies =
 	(message: object, finish_reason = 'stop'): Script =>
 	(response) => {
-		json(response, 200, replyOf(message, { finish_reason }, { usage: USAGE }));
+		json(response, 200, bodyOf(message, { finish_reason }, { usage: USAGE }));
 	};
 const asks = (...calls: unknown[]) => ({ content: null, tool_calls: calls });
 /** Gives these replies in turn; the last one is repeated. */
@@ -356,8 +357,8 @@ test.each([
 test('a stream passes text on as it arrives, calls in one piece, and usage', async () => {
 	let finish: () => void = () => undefined;
 	server.script = (response) => {
-		const send = (delta: object, more: object = {}) => {
-			response.write(eventsOf([chunkOf(delta, more)]));
+		const send = (...chunk: Parameters<typeof delta>) => {
+			response.write(eventsOf([delta(...chunk)]));
 		};
 		response.writeHead(200, { 'content-type': 'text/event-stream' });
 		send({ reasoning_content: 'Hm' });
@@ -383,7 +384,7 @@ test('a stream passes text on as it arrives, calls in one piece, and usage', asy
 
 test('a stream that breaks passes on the text that had arrived, then fails with a clear error', async () => {
 	server.script = (response) => {
-		events(response, [chunkOf({ content: 'Half' })]);
+		events(response, [delta({ content: 'Half' })]);
 	};
 	const chunks = model().stream([HI])[Symbol.asyncIterator]();
 	expect((await chunks.next()).value).toStrictEqual({ type: 'text-delta', delta: 'Half' });

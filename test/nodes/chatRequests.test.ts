@@ -19,6 +19,7 @@ import {
 	type Wires,
 } from '../support/engine';
 import { askThrough, CHAT_NODE_NAMES } from '../support/fourNodes';
+import { replyWith } from '../support/chatReplies';
 import { serverForEach } from '../support/scriptedServer';
 
 const HI = [{ role: 'user', content: 'Hi' }];

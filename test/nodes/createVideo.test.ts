@@ -3,7 +3,7 @@ import { BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
 
 import { signedFileUrl } from '../../nodes/shared/files/fileSource';
-import { replyOf } from '../support/chatReplies';
+import { bodyOf } from '../support/chatReplies';
 import { byId, reply, videoService } from '../support/createdVideos';
 import { runNode, type RunOptions } from '../support/engine';
 import { askThrough } from '../support/fourNodes';
@@ -257,7 +257,7 @@ describe('an expression in a Fixed field', () => {
 
 	test.each(['reply', 'assistant'] as const)('is a hint in a chat: %s', async (node) => {
 		const text = 'Hello {{ $json.name }}';
-		service.answers = { '/v1/chat/completions': reply(replyOf({ content: 'Hi' })) };
+		service.answers = { '/v1/chat/completions': reply(bodyOf({ content: 'Hi' })) };
 		const { hints } = await askThrough(node, false, server.url, {
 			prompt: text,
 			message: text,

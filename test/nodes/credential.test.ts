@@ -1,4 +1,4 @@
-/** What the credential sends: the key, also with an app code at its end, and extra headers; and that errors show none of it. */
+/** What the credential sends, and where: the key, also with an app code at its end, and extra headers; and that errors show none of it. */
 import { inspect } from 'node:util';
 
 import type { IDataObject, IHttpRequestOptions } from 'n8n-workflow';
@@ -8,14 +8,15 @@ import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { accountOf, readCredential } from '../../nodes/shared/run/credential';
 import { answerWell } from '../faults/acts';
 import { body } from '../faults/answers';
-import { OPERATIONS, type Operation } from '../faults/operations';
-import { inPieces } from '../support/chatPieces';
+import { OPERATIONS, WAYS, type Operation } from '../faults/operations';
+import { delta, inPieces } from '../support/chatPieces';
 import { dataTables } from '../support/dataTables';
 import { runNode, type RunOptions } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
 import { withFakeTimers } from '../support/fakeTimers';
 import { askThrough, CHAT_NODE_NAMES } from '../support/fourNodes';
-import { scripted } from '../support/scriptedServer';
+import { imitateNetwork } from '../support/imitatedNetwork';
+import { eventsOf, scripted, serverForEach } from '../support/scriptedServer';
 
 const KEY = 'sk-0f4e/very+sesame';
 const BEARER = `Bearer ${KEY}`;
@@ -81,6 +82,66 @@ describe('in other nodes, which may go anywhere', () => {
 		await expect(send(request)).rejects.toThrow(
 			`The key of this credential is sent to ${server.url} only`,
 		);
+	});
+});
+
+describe('a redirect', () => {
+	const STATUSES = [301, 302, 303, 307, 308];
+	const REPLY = eventsOf([delta({ content: 'Hi' }, { finish_reason: 'stop' })]);
+	const other = serverForEach((response) => response.end(REPLY));
+	let status: number;
+	let location: string;
+	beforeEach(() => {
+		status = 302;
+		location = `${other.url}/elsewhere?token=1`;
+		server.script = (response, { path }) => {
+			if (path === '/elsewhere') response.end(REPLY);
+			else response.writeHead(status, { location }).end('moved');
+		};
+	});
+
+	const run = async (operation: Operation, baseUrl = server.url) => {
+		const options = { credential: { baseUrl, apiKey: KEY }, ...WAYS.errorOutput };
+		return await withFakeTimers(async () => await operation.run(options));
+	};
+
+	// 307, which would send a request again as it is, is a fault of the matrix for every operation.
+	test.each(STATUSES)('with status %i is reported and not followed', async (code) => {
+		status = code;
+		const { items, error } = await run(OPERATIONS.chat);
+		expect(other.requests).toHaveLength(0);
+		expect(server.requests).toHaveLength(1);
+		const shown = JSON.stringify([items, error?.message, error]);
+		expect(shown).toContain(FAILURE.redirect);
+		expect(shown).toContain('Check the Base URL');
+		expect(shown).toContain('https:// instead of http://');
+		expect(shown).toContain(`Location: ${location}`);
+	});
+
+	test('does not take the key to a subdomain of the host in the Base URL', async () => {
+		location = `http://sub.localhost:${server.port}/elsewhere`;
+		const network = imitateNetwork();
+		for (const name of ['localhost', 'sub.localhost']) network.resolve(name, ['127.0.0.1']);
+		await run(OPERATIONS.chat, `http://localhost:${server.port}`);
+		network.restore();
+		expect(server.requests.map(({ path }) => path)).toStrictEqual(['/v1/chat/completions']);
+	});
+
+	test('of a creation was not carried out, unless the status says that its result is elsewhere', async () => {
+		const outcomes: unknown[] = [];
+		for (status of STATUSES) {
+			const { items } = await run(OPERATIONS.createVideo);
+			outcomes.push((items[0]!.json['details'] as IDataObject)['outcome_unknown']);
+		}
+		expect(server.requests).toHaveLength(STATUSES.length);
+		expect(other.requests).toHaveLength(0);
+		expect(outcomes).toStrictEqual([undefined, undefined, true, undefined, undefined]);
+	});
+
+	test('to an endless Location is cut', async () => {
+		location = `http://127.0.0.1:9/${'x'.repeat(8_000)}`;
+		const { items } = await run(OPERATIONS.chat);
+		expect(JSON.stringify(items).length).toBeLessThan(2_000);
 	});
 });
 

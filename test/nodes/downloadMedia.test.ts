@@ -1,6 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
-import { fails, replyOf } from '../support/chatReplies';
+import { fails, bodyOf, STOP } from '../support/chatReplies';
 import { runNode, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { sampleFile } from '../support/sampleFiles';
@@ -36,7 +36,7 @@ const server = serverForEach((response, request, index) => {
 	const content = says(messages.at(-1)!.content);
 	const more = { usage: USAGE, session_id: 's-1', ...beside };
 	if (typeof content === 'number') fails(content)(response, request, index);
-	else json(response, 200, replyOf({ content }, undefined, more));
+	else json(response, 200, bodyOf({ content }, STOP, more));
 });
 
 beforeEach(() => {

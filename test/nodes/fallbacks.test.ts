@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { chunkOf, fails, replyOf } from '../support/chatReplies';
+import { delta } from '../support/chatPieces';
+import { fails, bodyOf, STOP } from '../support/chatReplies';
 import { runNode, type RunResult } from '../support/engine';
 import { events, json, serverForEach } from '../support/scriptedServer';
 import { FAILURE } from '../support/failureTexts';
@@ -17,14 +18,14 @@ const server = serverForEach((...request) => {
 	if (status === 0) {
 		response.destroy();
 	} else if (status === -1) {
-		events(response, [chunkOf({ reasoning_content: 'Hm' })]);
+		events(response, [delta({ reasoning_content: 'Hm' })]);
 	} else if (status === -2) {
-		events(response, [chunkOf({ content: 'Half' })]);
+		events(response, [delta({ content: 'Half' })]);
 	} else if (status !== undefined) {
 		fails(status, 'no', { 'retry-after': '0' })(...request);
 	} else {
 		const more = { model, ...(isAssistant && { session_id: 's-1' }) };
-		json(response, 200, replyOf({ content: `This is ${app ?? model}` }, undefined, more));
+		json(response, 200, bodyOf({ content: `This is ${app ?? model}` }, STOP, more));
 	}
 });
 

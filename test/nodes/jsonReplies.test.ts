@@ -127,15 +127,6 @@ describe.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])('%s'
 		expect(JSON.stringify(answer)).toContain('The reply is not valid JSON');
 		expect(JSON.stringify(answer)).toContain('Ada');
 	});
-
-	test.each([
-		[{ responseFormat: 'xml' }, 'Response Format is xml'],
-		[{ responseFormat: 'json', options: { repairAttempts: 6 } }, 'Repair Attempts is 6'],
-	])('%j is an error before the call', async (parameters, message) => {
-		const { error } = await ask(node, parameters);
-		expect(error!.message).toContain(message);
-		expect(server.requests).toHaveLength(0);
-	});
 });
 
 describe('a schema', () => {

@@ -1,8 +1,8 @@
 /** What a chat that streams shows of a reply, of how it ends, and of a failure, which n8n itself does not tell with *On Error: Continue*. */
 import type { IDataObject } from 'n8n-workflow';
 
-import { inPieces } from '../support/chatPieces';
-import { chunkOf, replyOf, replyWith } from '../support/chatReplies';
+import { delta, inPieces } from '../support/chatPieces';
+import { bodyOf, replyWith } from '../support/chatReplies';
 import { addTriggers, chatTrigger } from '../support/chatTrigger';
 import {
 	modelCallerNode,
@@ -28,7 +28,7 @@ const replies = (message: object, finish_reason: string | null = 'stop'): Script
 	finish_reason !== null
 		? replyWith(message, { finish_reason })
 		: (response) => {
-				events(response, [chunkOf(message)]);
+				events(response, [delta(message)]);
 			};
 
 const NODES = ['chatCompletion', 'superAssistant', 'functionCallingAgent'];
@@ -195,7 +195,7 @@ test.each(
 
 test('of a body with null for its reasoning none is shown', async () => {
 	server.script = (response) => {
-		json(response, 200, replyOf({ content: 'A lake', reasoning_content: null }));
+		json(response, 200, bodyOf({ content: 'A lake', reasoning_content: null }));
 	};
 	const result = await chat('chatCompletion', { streaming: 'reasoning' });
 	expect(result.outputs[0]![0]!.json).not.toHaveProperty('reasoning_content');
@@ -207,7 +207,7 @@ describe('the API key', () => {
 	async function shownOf(...pieces: readonly string[]) {
 		server.script = (response) => {
 			response.writeHead(200, { 'content-type': 'text/event-stream' });
-			const chunks = pieces.map((content) => eventsOf([chunkOf({ content })]));
+			const chunks = pieces.map((content) => eventsOf([delta({ content })]));
 			inPieces(response, [...chunks, eventsOf(['[DONE]'])]);
 		};
 		const result = await chat('chatCompletion');

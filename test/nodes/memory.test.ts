@@ -498,11 +498,6 @@ test.each<[string, IDataObject, RegExp, node?: string, item?: IDataObject]>([
 		{ memory: 'key', memoryKey: '={{ $json.name !== undefined }}' },
 		/^Memory Key is false, as for every item without a value/,
 	],
-	[
-		'a limit that is no number',
-		{ ...byKey, options: { memoryMessages: 'many' } },
-		/^Maximum Messages in Memory is many/,
-	],
 	...['chatCompletion', 'functionCallingAgent'].map(
 		(node): [string, IDataObject, RegExp, string] => [
 			'a tool result without its question',

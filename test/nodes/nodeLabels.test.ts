@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { Workflow, type IDataObject, type INodeType } from 'n8n-workflow';
 
-import { fails, replyWith } from '../support/chatReplies';
+import { fails, replyWith, STOP } from '../support/chatReplies';
 import { NODE_TYPES, packageNode, runNode, type RunOptions } from '../support/engine';
 import { json, scripted, type Script } from '../support/scriptedServer';
 
@@ -149,7 +149,7 @@ describe('the span of a node', () => {
 			const answer =
 				model === undefined
 					? fails(429, 'no', { 'retry-after': '0' })
-					: replyWith({ content: 'Hi' }, undefined, { model, usage });
+					: replyWith({ content: 'Hi' }, STOP, { model, usage });
 			answer(...request);
 		};
 

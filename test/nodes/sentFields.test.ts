@@ -1,7 +1,7 @@
 /** What is entered stands in the body of the request, and nowhere else; what is hidden is not sent. */
 import type { IDataObject } from 'n8n-workflow';
 
-import { replyOf } from '../support/chatReplies';
+import { bodyOf } from '../support/chatReplies';
 import { runNode, type RunResult } from '../support/engine';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 
@@ -9,7 +9,7 @@ let server: ScriptedServer;
 beforeAll(async () => {
 	server = await startScriptedServer((response, { body }) => {
 		json(response, 200, {
-			...replyOf({ content: 'Hi' }),
+			...bodyOf({ content: 'Hi' }),
 			task_id: (body as { task_id?: string }).task_id ?? 't-1',
 			status: 'completed',
 			model: 'm',

@@ -4,7 +4,8 @@ import type { IDataObject, INode } from 'n8n-workflow';
 import { accountOf, readCredential } from '../../nodes/shared/run/credential';
 import { SESSION_TABLE } from '../../nodes/SuperAssistant/execute';
 import { dataTables, type DataTables } from '../support/dataTables';
-import { chunkOf, fails, replyOf } from '../support/chatReplies';
+import { delta } from '../support/chatPieces';
+import { fails, bodyOf } from '../support/chatReplies';
 import {
 	canceler,
 	packageNode,
@@ -14,6 +15,7 @@ import {
 	type RunOptions,
 } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
+import { withFakeTimers } from '../support/fakeTimers';
 import { events, json, serverForEach, type Script } from '../support/scriptedServer';
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
@@ -30,8 +32,8 @@ const started = {
 	extension: { type: 'tool_start', data: { tool: 'search', arguments: ARGUMENTS } },
 };
 const finished = { extension: { type: 'tool_calls', data: { tool_calls: [CALL] } } };
-const text = (content: string) => ({ ...chunkOf({ content }), model: 'chat-m1' });
-const END = { ...chunkOf({}, { finish_reason: 'stop', usage: USAGE }), trace_id: 't' };
+const text = (content: string) => ({ ...delta({ content }), model: 'chat-m1' });
+const END = { ...delta({}, { finish_reason: 'stop', usage: USAGE }), trace_id: 't' };
 /** A stream of these chunks, with the ID of a session. */
 const streams =
 	(session_id: string | undefined, ...chunks: readonly unknown[]): Script =>
@@ -46,7 +48,7 @@ const usual: Script = (response, request, index) => {
 const says =
 	(message: object, finish_reason = 'stop'): Script =>
 	(response) => {
-		json(response, 200, replyOf(message, { finish_reason }, { session_id: 's-1' }));
+		json(response, 200, bodyOf(message, { finish_reason }, { session_id: 's-1' }));
 	};
 const [slowDown, down] = [fails(429, 'slow down'), fails(503, 'down')];
 const [rejectCall, moderate] = [fails(406, 'top up'), fails(409, 'sensitive')];
@@ -347,6 +349,83 @@ describe('sessions', () => {
 			/^The next message will not know this reply\. Session cannot be used: .*no space/,
 		);
 	});
+
+	/** Remembers a session while each kind of operation on tables fails once with this text. */
+	async function rememberAfter(text: string) {
+		const failed = new Set<string>();
+		tables.fails = (operation) => {
+			if (failed.has(operation)) return undefined;
+			failed.add(operation);
+			return text;
+		};
+		const run = async () => await assist({ parameters: byKey });
+		const { status, error } = await withFakeTimers(run);
+		// A call that is tried again may write a row twice; the newest one counts.
+		return { status, error, sessions: [...new Set(remembered().map(([, , id]) => id))] };
+	}
+
+	test.each([
+		// SQLite, and n8n's driver for it.
+		'SQLITE_BUSY: database is locked',
+		'SQLITE_LOCKED: database table is locked: data_table_user_1',
+		'SQLITE_PROTOCOL: locking protocol',
+		'SQLITE_ERROR: cannot start a transaction within a transaction',
+		'Transaction already started for the given connection, commit current transaction before starting a new one.',
+		'Transaction is not started yet, start transaction before committing or rolling it back.',
+		'Timeout waiting for lock SqliteWriteConnectionMutex to become available',
+		'Database connection lease already released. Cannot run queries anymore.',
+		'Driver has already been released.',
+		// The pools, while n8n replaces lost connections.
+		'Driver not Connected',
+		'Connection with postgres database is not established. Check connection configuration.',
+		'Cannot use a pool after calling end on the pool',
+		'Timed out after 30000ms waiting for database connection recovery',
+		'timeout exceeded when trying to connect',
+		'timeout expired',
+		'Failed to acquire connection',
+		// PostgreSQL and its client.
+		'Connection terminated unexpectedly',
+		'Client has encountered a connection error and is not queryable',
+		'Query read timeout',
+		'terminating connection due to administrator command',
+		'the database system is shutting down',
+		'sorry, too many clients already',
+		'remaining connection slots are reserved for roles with the SUPERUSER attribute',
+		'deadlock detected',
+		'could not serialize access due to concurrent update',
+		'could not obtain lock on row in relation "data_table"',
+		'canceling statement due to lock timeout',
+		'canceling statement due to statement timeout',
+		'canceling statement due to conflict with recovery',
+		'current transaction is aborted, commands ignored until end of transaction block',
+		// The network, in the words of Node.js and of n8n.
+		'read ECONNRESET',
+		'write EPIPE',
+		'connect ECONNREFUSED 127.0.0.1:5432',
+		'connect ETIMEDOUT 127.0.0.1:5432',
+		'getaddrinfo EAI_AGAIN database',
+		'The connection to the server was closed unexpectedly, perhaps it is offline. You can retry the request immediately or wait and retry later.',
+		"The connection timed out, consider setting the 'Retry on Fail' option in the node settings",
+	])('a table is tried again after: %s', async (text) => {
+		const { status, sessions } = await rememberAfter(text);
+		expect({ status, sessions }).toStrictEqual({ status: 'success', sessions: ['s-0'] });
+	});
+
+	test.each([
+		'Data table size limit exceeded: 50MB used, limit is 50MB',
+		"Validation error with data table request: unknown column name 'lock'",
+		'the module is disabled',
+		'could not extend file "base/16384/16999": No space left on device',
+		'SQLITE_FULL: database or disk is full',
+		'SQLITE_READONLY: attempt to write a readonly database',
+		"User does not have 'dataTable:writeRow' access on project 'p'",
+		'password authentication failed for user "n8n"',
+	])('but not after: %s', async (text) => {
+		const { error, sessions } = await rememberAfter(text);
+		expect(error!.message).toMatch(/^Session cannot be used: /);
+		expect(sessions).toStrictEqual([]);
+		expect(server.requests).toHaveLength(0);
+	});
 });
 
 describe('a chat that streams', () => {
@@ -364,7 +443,7 @@ describe('a chat that streams', () => {
 	});
 
 	test('shows reasoning when Streaming says so, and tokens are counted', async () => {
-		const thought = chunkOf({ reasoning_content: 'Hm.' });
+		const thought = delta({ reasoning_content: 'Hm.' });
 		answers = { Hi: [streams('s-1', thought, text('Yes'), END, '[DONE]')] };
 		const { chunks, run } = await assist({
 			streaming: true,

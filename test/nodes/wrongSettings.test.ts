@@ -92,6 +92,11 @@ test.each([
 		['wait', { tasks: 'ledger', ledgerTasks: 'open' }, 'Which Tasks is open'],
 		['create', { options: { limitPeriod: 'daily' } }, 'Limit Period is daily'],
 		['chat', { streaming: true }, 'Streaming is true'],
+		...(['chat', 'agent', 'assistant'] as const).map((node): Wrong => [
+			node,
+			{ responseFormat: 'xml' },
+			'Response Format is xml',
+		]),
 		['chat', { answeredBy: 'application' }, 'Answered By is application'],
 		['assistant', { session: 'Remembered per Key' }, 'Session is Remembered per Key'],
 		['agent', { memory: true }, 'Memory is true'],
@@ -178,28 +183,25 @@ test.each([
 	expect(server.requests).toHaveLength(0);
 });
 
-describe.each(Object.keys(NODES) as Name[])('%s with a Concurrency that is no number', (name) => {
-	const options = { concurrency: '={{ "abc" }}' };
-
-	test('fails by name, before any request', async () => {
-		const { error } = await run(name, { options });
-		const message = 'Concurrency is abc';
-		expect(error).toMatchObject({ name: 'NodeOperationError', message });
+// That it fails by name, before any request: numberFields.test.ts.
+test.each(
+	(Object.keys(NODES) as Name[]).flatMap((name) =>
+		(['continueRegularOutput', 'continueErrorOutput'] as const).map(
+			(onError) => [name, onError] as const,
+		),
+	),
+)(
+	'%s with a Concurrency that is no number has with %s an error for every item, and none leaves as a success',
+	async (name, onError) => {
+		const options = { concurrency: '={{ "abc" }}' };
+		const { status, outputs } = await run(name, { options }, { onError });
+		expect(status).toBe('success');
+		expect(outputs.flat().map(({ json: { error } }) => error)).toStrictEqual(
+			Array(2).fill('Concurrency is abc'),
+		);
 		expect(server.requests).toHaveLength(0);
-	});
-
-	test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
-		'has with %s an error for every item, and none leaves as a success',
-		async (onError) => {
-			const { status, outputs } = await run(name, { options }, { onError });
-			expect(status).toBe('success');
-			expect(outputs.flat().map(({ json: { error } }) => error)).toStrictEqual(
-				Array(2).fill('Concurrency is abc'),
-			);
-			expect(server.requests).toHaveLength(0);
-		},
-	);
-});
+	},
+);
 
 test.each(['chat', 'agent', 'assistant'] as const)(
 	'%s with a broken expression in Streaming: every item is an error',

@@ -2,7 +2,6 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import {
 	allItems,
-	modelCallerNode,
 	packageNode,
 	runNode,
 	runWorkflow,
@@ -143,16 +142,10 @@ export async function agent(
 }
 
 /** Runs a chain with Agent Video Chat Model, which asks "Hi". */
-export async function model(target: Target, { isStreamed = false, ...form }: ChatForm) {
+export async function model(target: Target, { isStreamed: stream = false, ...form }: ChatForm) {
 	const { prompt: _prompt, streaming: _streaming, ...parameters } = chatParameters(form);
-	const nodes = [
-		packageNode('Model', 'agentVideoChatModel', { parameters }),
-		modelCallerNode('Chain', { stream: isStreamed }),
-	];
-	const result = await runWorkflow(nodes, {}, 'Chain', {
-		...environment(target),
-		model: { name: 'Model', of: 'Chain' },
-	});
+	const options = { ...environment(target), stream, parameters };
+	const result = await runNode('agentVideoChatModel', options);
 	return { ...result, items: result.outputs.flat() };
 }
 

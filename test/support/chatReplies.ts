@@ -1,16 +1,12 @@
+import { delta } from './chatPieces';
 import { events, json, type Script } from './scriptedServer';
 
-const STOP = { finish_reason: 'stop' };
+export const STOP = { finish_reason: 'stop' };
 
 /** A reply in one piece (spec 2.4): its message, the other fields of its choice, and those beside it. */
-export const replyOf = (message: object, end: object = STOP, more: object = {}) => ({
+export const bodyOf = (message: object, end: object = STOP, more: object = {}) => ({
 	choices: [{ index: 0, message: { role: 'assistant', ...message }, ...end }],
 	...more,
-});
-
-/** A chunk of a streamed reply (spec 2.5). */
-export const chunkOf = (delta: object, more: object = {}) => ({
-	choices: [{ index: 0, delta, ...more }],
 });
 
 /** Answers with a reply as it is asked: in one piece, or streamed. */
@@ -18,8 +14,8 @@ export const replyWith =
 	(message: object, end: object = STOP, more: object = {}): Script =>
 	(response, { body }) => {
 		const { stream } = body as { readonly stream?: boolean };
-		if (stream !== true) json(response, 200, replyOf(message, end, more));
-		else events(response, [chunkOf(message), { ...chunkOf({}, end), ...more }, '[DONE]']);
+		if (stream !== true) json(response, 200, bodyOf(message, end, more));
+		else events(response, [delta(message), { ...delta({}, end), ...more }, '[DONE]']);
 	};
 
 /** Answers with an error of the service (spec 7). */

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 
-import { replyOf } from './chatReplies';
+import { bodyOf } from './chatReplies';
 import { runNode, type RunOptions } from './engine';
 import { withFakeTimers, type FakeTime } from './fakeTimers';
 import { json, startScriptedServer, type ScriptedServer, type SeenRequest } from './scriptedServer';
@@ -114,7 +114,7 @@ export function downloads() {
 				scene.times.push(Math.round(time?.passedMs() ?? 0));
 				scene.host(response, request, scene.files().length - 1);
 			} else if (path.endsWith('/chat/completions')) {
-				json(response, 200, replyOf({ content: scene.content }));
+				json(response, 200, bodyOf({ content: scene.content }));
 			} else {
 				const video_url = `${server.url}/cdn/${taskOf(request.body)}.mp4`;
 				const report =
