@@ -424,6 +424,7 @@ describe('a video is never paid for twice', () => {
 		// So many that their rows are replaced, not updated.
 		const prompts = Array.from({ length: 30 }, (_, index) => `p${index}`);
 		await create(prompts);
+		expect(service.tables.rows).toHaveLength(30);
 		server.requests.length = 0;
 		const { outputs } = await create(prompts, {}, RETRY);
 		expect(requested(CREATE)).toStrictEqual([]);
