@@ -31,22 +31,12 @@ export interface FakeTime {
 	hold(response: EventEmitter): void;
 }
 
-export interface FakeTimersOptions {
-	/** Called after each jump with the fake milliseconds that have passed. */
-	readonly onAdvance?: (ms: number) => void;
-	/** Number of pending requests that get no answer, besides those passed to `hold`. */
-	readonly heldElsewhere?: () => number;
-}
-
 /**
  * Runs `work` with jest's fake timers, a fake system clock and fake idle timeouts of connections; its requests use real
  * sockets. When every request is answered and nothing else can run, time jumps to the next timer.
  * See `fakeClock` for the other kinds of time in the tests.
  */
-export async function withFakeTimers<T>(
-	work: (time: FakeTime) => Promise<T>,
-	{ onAdvance = () => undefined, heldElsewhere = () => 0 }: FakeTimersOptions = {},
-): Promise<T> {
+export async function withFakeTimers<T>(work: (time: FakeTime) => Promise<T>): Promise<T> {
 	jest.useFakeTimers({ doNotFake: [...REAL_API] });
 	const restoreIdleTimeouts = fakeIdleTimeouts();
 	const requests = countRequests();
@@ -74,10 +64,7 @@ export async function withFakeTimers<T>(
 	try {
 		await advanceWhenIdle(
 			run,
-			onAdvance,
-			() =>
-				requests.pending() <= held + heldElsewhere() &&
-				background.every(({ pending }) => pending() === 0),
+			() => requests.pending() <= held && background.every(({ pending }) => pending() === 0),
 		);
 		return await result;
 	} finally {
@@ -92,7 +79,6 @@ export async function withFakeTimers<T>(
 
 async function advanceWhenIdle(
 	run: { readonly isOver: boolean },
-	onAdvance: (ms: number) => void,
 	isAnswered: () => boolean,
 ): Promise<void> {
 	let quietTurns = 0;
@@ -102,9 +88,7 @@ async function advanceWhenIdle(
 		quietTurns = isAnswered() && !isSystemBusy() ? quietTurns + 1 : 0;
 		if (quietTurns < QUIET_TURNS) continue;
 		if (jest.getTimerCount() > 0) {
-			const beforeMs = performance.now();
 			jest.advanceTimersToNextTimer();
-			onAdvance(performance.now() - beforeMs);
 			quietTurns = 0;
 			stuckSince = process.hrtime.bigint();
 		} else if (Number(process.hrtime.bigint() - stuckSince) / 1e6 > STUCK_MS) {
