@@ -999,3 +999,34 @@ describe('a Retry with the currently saved workflow', () => {
 		},
 	);
 });
+
+describe('a Merge behind Answer waits for calls that are open', () => {
+	const ROWS = { ways: `Questions > Agent, Join; Answers > Join#1; ${BACK}` };
+	const NESTED = {
+		ways: 'ask > Join, Inner; Inner > Told > Join#1; Join > Agent; Inner:2 > weather > Inner',
+		...{ tools: 'ask', questions: ['ask:Nowhere'] },
+		nodes: { Inner: agent('weather', '={{ $json.city }}') },
+	};
+	test.each<[string, Drawing, sources: string[]]>([
+		['which are answered in a Retry', ROWS, ['Questions', 'Answers']],
+		['v0', { ...ROWS, ...V0 }, ['Questions', 'Answers']],
+		['whose errors go on', { ...ROWS, ...CONTINUE }, ['Questions', 'Answers']],
+		['of an agent in a branch', NESTED, ['ask', 'Told']],
+	])('%s', async (_name, { nodes, ...drawing }, sources) => {
+		let isBroken = true;
+		const weather: StubWork = (items) => (isBroken ? [] : finds(items));
+		let seen = await model.run({
+			...{ questions: ['Nowhere'], ...drawing, nodes: { ...nodes, weather } },
+		});
+		if (drawing.onError === undefined) {
+			expect([seen.failure, seen.runsOf('Join')]).toStrictEqual([like(NO_ITEM), 0]);
+			isBroken = false;
+			const retried = await seen.resume(RETRY);
+			seen = { ...retried, ...model.seen(retried) };
+		}
+		const joined = seen.run.data.resultData.runData['Join']!.map(({ source }) =>
+			source.map((from) => from?.previousNode),
+		);
+		expect([seen.failure, joined]).toStrictEqual(['', [sources]]);
+	});
+});

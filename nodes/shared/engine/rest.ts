@@ -165,7 +165,9 @@ export function restOf(context: IExecuteFunctions): Rest {
 	const isRetry = !isEnd(context)(entry);
 	const isLast = isRetry ? markOf : isEnd(context);
 	const isPutOff = !isRetry || mark.open !== undefined;
-	if (isPutOff && (!stack.every(isLast) || startWaitingNode(context))) {
+	const all = [entry, ...stack];
+	const names = all.map(({ node }) => node.name);
+	if (isPutOff && (!stack.every(isLast) || startWaitingNode(context, names))) {
 		stack.push(entry);
 		return { kind: 'later' };
 	}
@@ -175,7 +177,7 @@ export function restOf(context: IExecuteFunctions): Rest {
 			item.pairedItem = { item: mark.places[index]!.item };
 		return { kind: 'retry', isOlder: (run) => run <= left };
 	}
-	const marks = [entry, ...stack].map((each) => ({ name: each.node.name, ...markOf(each)! }));
+	const marks = all.map((each) => ({ name: each.node.name, ...markOf(each)! }));
 	const messages = marks.map(({ name, error }) =>
 		name === entry.node.name ? error.message : `${name}: ${error.message}`,
 	);

@@ -351,24 +351,31 @@ export function canPlanRuns(context: object): boolean {
 
 /**
  * Starts a node that waits for data at another of its inputs and can run without, as n8n does when no other node is due: the
- * result of a tool call may come through such a Merge.
+ * result of a tool call may come through such a Merge. One that waits for what comes out of a node that ends stays: it would go
+ * on without, and the rest would come to nothing.
  *
  * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (waitingExecution)
  * Without it: false; the agent fails for a call whose Merge could have run.
  *
+ * @param ends The nodes whose runs are due last: what leads back to them may spare them their end.
  * @returns Whether there is such a node.
  */
-export function startWaitingNode(context: IExecuteFunctions): boolean {
+export function startWaitingNode(context: IExecuteFunctions, ends: readonly string[]): boolean {
 	const { workflow, runExecutionData } = internalsOf(context);
 	const stack = stackOf(context) ?? [];
 	const { waitingExecution = {}, waitingExecutionSource } = runExecutionData?.executionData ?? {};
 	const names = Object.keys(waitingExecution);
+	const before = (name: string) => workflow!.getParentNodes!(name, 'main', 1);
+	const behind = (name: string) => workflow!.getChildNodes!(name, 'main', 1);
 	for (const [name, runs] of Object.entries(waitingExecution)) {
 		const [run = 0] = Object.keys(runs).map(Number);
 		const inputs = runs[run]?.['main'] ?? [];
-		const isBlocked = workflow!.getParentNodes!(name).some((parent) => names.includes(parent));
-		const node = workflow!.nodes![name]!;
-		if (isBlocked || !canStart(context, node, inputs)) continue;
+		const back = firstOf(ends, name, behind);
+		const isBlocked =
+			workflow!.getParentNodes!(name).some((parent) => names.includes(parent)) ||
+			firstOf(ends, name, before).some((end) => !back.includes(end));
+		const node = workflowOf(context).nodes[name];
+		if (node === undefined || isBlocked || !canStart(context, node, inputs)) continue;
 		stack.push({
 			node,
 			data: { main: inputs.map((items) => items ?? []) },
@@ -380,6 +387,19 @@ export function startWaitingNode(context: IExecuteFunctions): boolean {
 		return true;
 	}
 	return false;
+}
+
+/** Those of some nodes that come first on the ways from a node, along which `next` leads. */
+function firstOf(
+	some: readonly string[],
+	start: string,
+	next: (name: string) => readonly string[],
+): readonly string[] {
+	const found = new Set(next(start));
+	// A set can grow while it is iterated.
+	for (const name of found)
+		for (const more of some.includes(name) ? [] : next(name)) found.add(more);
+	return some.filter((name) => found.has(name));
 }
 
 /** Whether a node has data at all inputs that it requires; the order v0 requires none. */
