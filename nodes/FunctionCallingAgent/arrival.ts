@@ -78,9 +78,11 @@ export function countReturns({ runs, nodes, name, isOwn, source, items }: Arriva
 		});
 
 	function before(ref: ItemRef): ItemRef[] {
-		const from = nodes[ref.node]!;
-		const isOther = from.type === nodes[name]!.type && ref.node !== name;
+		const from = nodes[ref.node];
 		const received = sourcesOf(runs, ref);
+		// A Retry may run in a workflow where the node has been removed.
+		if (from === undefined) return received;
+		const isOther = from.type === nodes[name]?.type && ref.node !== name;
 		// When its time limit is over, such a node passes on what it got. Its other outputs have no answer.
 		const isAnswered = asksPerson(from) && ref.output === 0 && !isPassedOn(runs, ref);
 		if ((isOther && isToolOutput(from)(ref.output)) || isAnswered) return [];

@@ -1030,3 +1030,36 @@ describe('a Merge behind Answer waits for calls that are open', () => {
 		expect([seen.failure, joined]).toStrictEqual(['', [sources]]);
 	});
 });
+
+describe('a Retry in a workflow where a node is gone', () => {
+	const ROWS = `Questions > Agent, Join; Answers > Join#1; ${BACK}`;
+	const JOINED =
+		'Start > Questions, Then; weather > If > Both; If:1 > Both#1; Both > Agent; Then > Told';
+	test.each<[string, Drawing, gone: string, failure?: RegExp]>([
+		['that has asked', { ways: BACK, parameters: { options: { maxRounds: -1 } } }, 'Questions'],
+		['that waits for an answer', { ways: ROWS, questions: ['Nowhere'] }, 'Join', NO_ITEM],
+		['that waits in a branch', { ways: JOINED }, 'Both', NOT_BACK],
+		[
+			'of a branch',
+			{ ways: 'weather > Then > Agent', questions: ['Nowhere'] },
+			'Then',
+			NOT_BACK,
+		],
+	])('%s', async (_name, drawing, gone, failure = /^$/) => {
+		let isBroken = true;
+		const Then: StubWork = (items) => {
+			if (isBroken && drawing.ways === JOINED) throw new Error('Broken');
+			return items;
+		};
+		const If = sides(() => true);
+		const first = await model.run({ ...drawing, nodes: { If, Then, weather: findsSome } });
+		expect(first.failure).not.toBe('');
+		isBroken = false;
+		const retried = await first.resume(RETRY, ({ name, parameters, ...node }) => ({
+			...node,
+			name: name === gone ? 'Gone' : name,
+			parameters: { ...parameters, options: {} },
+		}));
+		expect(model.seen(retried).failure).toMatch(failure);
+	});
+});

@@ -12,9 +12,13 @@ export interface Wire {
 	readonly input: number;
 }
 
-/** The connections of a workflow. A disabled node passes the items of its first input on, to its first output. */
+/**
+ * The connections of a workflow, without those that are left of a removed node. A disabled node passes the items of its first
+ * input on, to its first output.
+ */
 function wiresOf(connections: IConnections, nodes: Nodes): Wire[] {
-	const isDead = (node: string, index: number) => index > 0 && nodes[node]?.disabled === true;
+	const isDead = (name: string, index: number) =>
+		nodes[name] === undefined || (index > 0 && nodes[name].disabled === true);
 	return Object.entries(connections).flatMap(([from, { main = [] }]) =>
 		main.flatMap((targets, output) =>
 			(targets ?? []).flatMap(({ node: to, index: input }) =>
@@ -44,9 +48,11 @@ export function workflowOf(context: object) {
 		isLegacyOrder: (workflow?.settings ?? { executionOrder: 'v1' }).executionOrder !== 'v1',
 		/** What the type of a node declares. */
 		descriptionOf: (name: string) => {
-			const { type, typeVersion } = workflow?.nodes?.[name] ?? { type: '', typeVersion: 1 };
-			const found = workflow?.nodeTypes?.getByNameAndVersion(type, typeVersion);
-			return found?.description;
+			const node = nodes[name];
+			// n8n throws for a type that it does not know.
+			if (node === undefined) return undefined;
+			const { type, typeVersion } = node;
+			return workflow.nodeTypes?.getByNameAndVersion(type, typeVersion)?.description;
 		},
 	};
 }
