@@ -10,7 +10,7 @@ import { askForReply } from '../shared/chat/askForReply';
 import { showNotice, toChatNotice, withChatStream, type SendText } from '../shared/chat/chatStream';
 import { finishReply } from '../shared/chat/finishReply';
 import { remember } from '../shared/chat/memory';
-import { ignoreAlwaysOutputData, sourceOf } from '../shared/engine/runs';
+import { ignoreAlwaysOutputData, notesOf, sourceOf } from '../shared/engine/runs';
 import { restOf } from '../shared/engine/rest';
 import { signAgain } from '../shared/files/fileSource';
 import { eventLoopTurn } from '../shared/engine/context';
@@ -70,6 +70,10 @@ export async function runAgent(
 			);
 			return emit(context, state, again);
 		} else if (response !== undefined && response.actionResponses.length > 0) {
+			const { metadata = {}, hints = [] } = state.notes ?? {};
+			context.setMetadata(metadata);
+			context.addExecutionHints(...hints);
+			delete state.notes;
 			applyToolResponses(state, response);
 		} else if (!isRepeated(context, state)) {
 			await receive(context, state);
@@ -83,7 +87,9 @@ export async function runAgent(
 				await mapConcurrent(slots, limit, (slot) => ask(context, slot), eventLoopTurn);
 			}
 		}
-		return requestToolNodes(state) ?? emit(context, state);
+		const request = requestToolNodes(state);
+		if (request !== undefined) state.notes = notesOf(context);
+		return request ?? emit(context, state);
 	} catch (error) {
 		if (!context.continueOnFail() || isCanceled(error))
 			throw stoppingError(openedRun(context), error);

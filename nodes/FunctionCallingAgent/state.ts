@@ -16,7 +16,7 @@ import { readQuestion } from '../shared/chat/askForReply';
 import { textOf } from '../shared/chat/schemaForm';
 import { readToolNodes, type ToolNodes } from '../shared/chat/toolNodes';
 import { nodeOf } from '../shared/engine/context';
-import { sourceOf, stopOnError } from '../shared/engine/runs';
+import { sourceOf, stopOnError, type notesOf } from '../shared/engine/runs';
 import { notingSigned } from '../shared/files/fileSource';
 import { isSingleOutput } from '../shared/run/nodeContext';
 import { failureJson, shownText, toNodeError } from '../shared/run/nodeErrors';
@@ -47,6 +47,8 @@ export interface AgentState {
 	conversations: number;
 	/** The conversations that have left through Stopped where nothing takes them: in a Retry they leave once more. */
 	lost: readonly ConversationSlot[];
+	/** What the run that waits for tool nodes has counted and said. */
+	notes?: ReturnType<typeof notesOf>;
 }
 
 /** A conversation, with the fields of its item, which are missing if they are invalid. */

@@ -9,7 +9,6 @@ import {
 	REJECTED_BODIES,
 	type ChatBody,
 } from '../support/chatBodies';
-import { replyWith } from '../support/chatReplies';
 import {
 	packageNode,
 	runNode,

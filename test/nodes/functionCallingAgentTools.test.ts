@@ -1,10 +1,18 @@
 /** The tools of Agent with Tools: how they are declared, which arguments reach their branches, and connected tool nodes. */
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INode } from 'n8n-workflow';
 
 import { readToolCall, toolCall } from '../../nodes/client/chat/toolCalls';
 import { readToolNodes } from '../../nodes/shared/chat/toolNodes';
+import * as aiNodeSdk from '../support/aiNodeSdk';
 import { finds, maps, modelForDrawings } from '../support/drawnAgent';
-import { packageNode, runAsStep, stubNode } from '../support/engine';
+import {
+	packageNode,
+	runAsStep,
+	runWorkflow,
+	stubNode,
+	toolNode,
+	type StubWork,
+} from '../support/engine';
 import { strictContext, strictRun } from '../support/strictContext';
 
 const model = modelForDrawings();
@@ -391,5 +399,58 @@ describe('connected tool nodes', () => {
 	])('are rejected %s', async (_name, connected, error, ...where) => {
 		const reading = read([offer('time', 'Time'), connected], ...where);
 		await expect(reading).rejects.toMatchObject(error);
+	});
+});
+
+describe('a run that goes on with connected tool nodes', () => {
+	const toolsOf = (...names: readonly string[]) => ({
+		tools: {
+			tool: names.map((each) => ({
+				...{ name: each, define: 'fields' },
+				parameters: { parameter: [{ name: 'city' }] },
+			})),
+		},
+	});
+
+	/** Runs an agent with two tools in branches, where nothing is found at first, and with a tool node. */
+	async function begin(prompt: string, tool: Partial<INode>, work: StubWork = finds) {
+		const name = String(tool.name);
+		const parameters = { prompt, streaming: 'off', ...toolsOf('weather', 'time') };
+		const nodes = [
+			{ ...stubNode('Start', (items) => items), type: 'n8n-nodes-base.manualTrigger' },
+			packageNode('Agent', 'functionCallingAgent', { parameters }),
+			...['Answers', 'Weather', 'Time'].map((each) => stubNode(each, () => [])),
+			{ ...toolNode(name, work), ...tool },
+		];
+		const wires = {
+			Agent: [['Answers'], [], ['Weather'], ['Time']],
+			...{ Start: [['Agent']], Weather: [['Agent']], Time: [['Agent']] },
+		};
+		const { credential } = model;
+		const more = { credential, tools: { [name]: 'Agent' } };
+		const first = await runWorkflow(nodes, wires, 'Start', more);
+		/** Repeats it with the workflow that is saved now. */
+		const retry = async (correct: (node: INode) => INode) => {
+			// n8n writes this field to the nodes of an execution, which are not those that it has saved.
+			const saved = ({ rewireOutputLogTo: _way, ...node }: INode) => correct(node);
+			return await first.resume({ id: '2', token: 't', isRetry: true }, saved);
+		};
+		return { first, retry };
+	}
+
+	test('counts all tokens, and keeps its attributes and hints', async () => {
+		const declare = jest.spyOn(aiNodeSdk, 'getParametersJsonSchema');
+		declare.mockReturnValue({ properties: { city: { pattern: '(?P<a>x)' } } });
+		const { first } = await begin('calc:Rome; calc:Oslo', { name: 'calc' });
+		declare.mockRestore();
+		const [run, ...others] = first.run.data.resultData.runData['Agent']!;
+		expect([first.error, others]).toStrictEqual([undefined, []]);
+		expect(run!.metadata).toMatchObject({
+			tokenUsage: { inputTokens: 30, outputTokens: 15 },
+			tracing: { 'gen_ai.usage.input_tokens': 30, 'gen_ai.usage.output_tokens': 15 },
+		});
+		expect(first.hints).toStrictEqual([
+			expect.stringMatching(/^The arguments of calc cannot be checked/),
+		]);
 	});
 });

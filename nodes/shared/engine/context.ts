@@ -2,6 +2,7 @@ import {
 	sleep,
 	type IExecuteFunctions,
 	type INode,
+	type NodeExecutionHint,
 	type IRunExecutionData,
 	type ISupplyDataFunctions,
 	type ITaskData,
@@ -20,6 +21,7 @@ interface Internals {
 	readonly runExecutionData?: Partial<IRunExecutionData>;
 	readonly runIndex?: number;
 	readonly node?: INode;
+	readonly hints?: readonly NodeExecutionHint[];
 	readonly workflow?: Partial<Workflow>;
 	readonly additionalData?: Partial<IWorkflowExecuteAdditionalData> & {
 		readonly hooks?: {

@@ -7,6 +7,7 @@ import type {
 	ITaskData,
 	ITaskDataConnections,
 	ITaskMetadata,
+	NodeExecutionHint,
 } from 'n8n-workflow';
 
 import { internalsOf, missing, nodeOf } from './context';
@@ -129,6 +130,28 @@ export function stopOnError(context: IExecuteFunctions): void {
 	const data = context.getExecuteData();
 	data.node = { ...data.node, onError: 'stopWorkflow' };
 	context.continueOnFail = () => false;
+}
+
+/**
+ * What a run has counted and said so far. n8n drops it where the node asks it to run tools: the run that goes on is another one.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/requests-response.js (prepareRequestingNodeForResuming)
+ * Without it: the run has the tokens and attributes since its last tools only.
+ */
+export function notesOf(context: IExecuteFunctions) {
+	const { tokenUsage, tracing } = context.getExecuteData().metadata ?? {};
+	const metadata = { ...(tokenUsage && { tokenUsage }), ...(tracing && { tracing }) };
+	return { metadata, hints: hintsOf(context) };
+}
+
+/**
+ * The hints of a run so far.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/node-execution-context/execute-context.js
+ * Without it: none; a hint may stand below the output twice, and those before connected tool nodes have run are lost.
+ */
+export function hintsOf(context: object): readonly NodeExecutionHint[] {
+	return internalsOf(context).hints ?? [];
 }
 
 /** The tries of a run, by the entry of the engine. */

@@ -16,6 +16,7 @@ import { objectOf } from '../../client/json';
 import { n8nClock } from '../engine/context';
 import { onTable, type Step, type TableSchema } from '../engine/dataTable';
 import {
+	hintsOf,
 	isPassedOn,
 	isToolRun,
 	isTriedAgain,
@@ -142,7 +143,9 @@ export async function openRun(given: NodeContext, known?: Reading) {
 	const reading = 'value' in read ? read.value : undefined;
 	let mistake = reading?.mistake;
 	const hint = (message: string, type?: 'info' | 'warning') => {
-		context.addExecutionHints(toHint(withoutSecrets(message), type));
+		const said = toHint(withoutSecrets(message), type);
+		const isNew = hintsOf(context).every((each) => each.message !== said.message);
+		if (isNew) context.addExecutionHints(said);
 	};
 	const run = {
 		/** What n8n gives to the node, for its tables, files and errors. */

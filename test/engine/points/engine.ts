@@ -630,4 +630,47 @@ export const ENGINE_POINTS: readonly Point[] = [
 			[true, true],
 		],
 	},
+	{
+		n: 39,
+		name: 'a run has its hints in hints, and its tokens in its metadata; the run that goes on after its tools has neither',
+		usedBy: ['notesOf', 'hintsOf'],
+		observe: async (n8n) => {
+			const seen: unknown[] = [];
+			await n8n.run({
+				nodes: {
+					Agent: (context) => {
+						const isFirst = seen.length === 0;
+						if (isFirst) {
+							context.setMetadata({
+								tokenUsage: { inputTokens: 1, outputTokens: 2 },
+							});
+							context.addExecutionHints({ message: 'Said', location: 'outputPane' });
+						}
+						const { hints } = context as { readonly hints?: readonly unknown[] };
+						const { metadata } = context.getExecuteData();
+						seen.push([metadata?.tokenUsage?.inputTokens, hints?.length]);
+						return isFirst ? askTool({}) : [[]];
+					},
+					Tool: pass,
+				},
+				hasTool: true,
+			});
+			return seen;
+		},
+		expected: [
+			[1, 1],
+			[undefined, 0],
+		],
+		without: {
+			context: () => ({
+				hints: undefined,
+				addExecutionHints: () => undefined,
+				setMetadata: () => undefined,
+			}),
+		},
+		lost: [
+			[undefined, undefined],
+			[undefined, undefined],
+		],
+	},
 ];
