@@ -1063,3 +1063,51 @@ describe('a Retry in a workflow where a node is gone', () => {
 		expect(model.seen(retried).failure).toMatch(failure);
 	});
 });
+
+describe('while a tool finds nothing, each Retry', () => {
+	const broken: Drawing = {
+		ways: 'ask > Told > Agent; ask:2 > weather > ask',
+		...{ tools: 'ask', questions: ['ask:Rome'] },
+	};
+	async function retry(drawing: Drawing, finding: Readonly<Record<string, number>>) {
+		const found = (name: string) => (items: INodeExecutionData[]) =>
+			tries >= finding[name]! ? finds(items) : [];
+		let tries = 1;
+		const nodes = { weather: found('weather'), time: found('time'), ...drawing.nodes };
+		const seen = [await model.run({ ...drawing, nodes })];
+		for (; seen.at(-1)!.failure !== '' && tries < 5;) {
+			tries += 1;
+			const retried = await seen.at(-1)!.resume({ ...RETRY, id: String(tries) });
+			seen.push({ ...retried, ...model.seen(retried) });
+		}
+		return seen;
+	}
+
+	test('asks the agent in the branch of another one nothing again', async () => {
+		const ask = agent('weather', '={{ $json.city }}');
+		const seen = await retry({ ...broken, nodes: { ask, Told: says } }, { weather: 4 });
+		expect(seen.map(({ failure }) => failure)).toStrictEqual([
+			...[1, 2, 3].map(() => like(NO_ITEM)),
+			'',
+		]);
+		expect(seen.at(-1)!.answers).toStrictEqual([
+			'ask:Rome: {"told":"Rome: {\\"degrees\\":4}"}',
+		]);
+		expect(model.requests).toHaveLength(4);
+	});
+
+	test('sends the calls of another agent beside it, which has answered then', async () => {
+		const Other = agent('time');
+		const seen = await retry(
+			{
+				ways: `${TWO_AGENTS}; ${BACK}; Other > Told; Other:2 > time > Other`,
+				nodes: {
+					Questions: asks('Rome'),
+					Other: { ...Other, parameters: { prompt: 'time:Oslo' } },
+				},
+			},
+			{ weather: 3, time: 2 },
+		);
+		expect(seen.map(({ at }) => at('Told').length)).toStrictEqual([0, 1, 1]);
+	});
+});

@@ -152,7 +152,7 @@ export function takeBack(context: IExecuteFunctions): void {
  * What this run is. In the execution that has left its items it fails, with what all nodes have left; `later` if other runs
  * are due, as in the order v0, or a Merge that can run with what it has: then it is put off, and has to return null. In a
  * Retry it is an ordinary run: each item gets the link to its place back, as n8n numbers the input of each run from 0. That
- * of an agent is put off there, too, as its calls may still be under way.
+ * of an agent is put off there, too, as its calls may still be under way; while one in its branch is to fail, it stays.
  *
  * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (addPairedItemLineage)
  * Without it: `$('name').item` reads the item of another one.
@@ -163,11 +163,13 @@ export function restOf(context: IExecuteFunctions): Rest {
 	if (mark === undefined) return { kind: 'none' };
 	const stack = stackOf(context) ?? [];
 	const isRetry = !isEnd(context)(entry);
-	const isLast = isRetry ? markOf : isEnd(context);
-	const isPutOff = !isRetry || mark.open !== undefined;
 	const all = [entry, ...stack];
+	const isHeld = heldBy(context, all);
+	const isLast = isRetry ? markOf : (each: IExecuteData) => isEnd(context)(each) || isHeld(each);
+	const isPutOff = !isRetry || mark.open !== undefined;
 	const names = all.map(({ node }) => node.name);
-	if (isPutOff && (!stack.every(isLast) || startWaitingNode(context, names))) {
+	const isEarly = () => isHeld(entry) || !stack.every(isLast);
+	if (isPutOff && (isEarly() || startWaitingNode(context, names))) {
 		stack.push(entry);
 		return { kind: 'later' };
 	}
@@ -186,6 +188,21 @@ export function restOf(context: IExecuteFunctions): Rest {
 	const notes = marks.map(({ note = '' }) => note).filter(Boolean);
 	const error = fromSaved({ ...mark.error, message });
 	return { kind: 'end', error, note: notes.join('. '), own: fromSaved(mark.error) };
+}
+
+/**
+ * Whether the calls of an agent that an earlier try has left stay, as an agent in their branch is to fail in this one: that has the
+ * questions of these calls already, and would be asked them once more.
+ */
+function heldBy(context: IExecuteFunctions, all: readonly IExecuteData[]) {
+	const { workflow } = internalsOf(context);
+	const leads = (from: string, to: string) => workflow!.getChildNodes!(from).includes(to);
+	const ends = all.filter(isEnd(context)).map(({ node }) => node.name);
+	return (entry: IExecuteData): boolean => {
+		const { name } = entry.node;
+		const isOpen = !isEnd(context)(entry) && (markOf(entry)?.open ?? []).length > 0;
+		return isOpen && ends.some((end) => leads(name, end) && leads(end, name));
+	};
 }
 
 /** The places by which the ledger knows the items of this run. */
