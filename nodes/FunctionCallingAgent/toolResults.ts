@@ -83,7 +83,8 @@ export function applyToolResponses({ batches }: AgentState, response: EngineResp
 	for (const { action, data } of response.actionResponses) {
 		const call = pending.get(action.id);
 		if (call === undefined) continue;
-		const items = data.data?.['ai_tool']?.[0] ?? [];
+		// After a Retry with the saved workflow n8n no longer knows that the node ran as a tool.
+		const items = (data.data?.['ai_tool'] ?? data.data?.['main'])?.[0] ?? [];
 		const failure = data.error === undefined ? [] : [{ json: { error: data.error.message } }];
 		applyItems(call, items.length > 0 ? items : failure);
 	}

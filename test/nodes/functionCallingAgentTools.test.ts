@@ -453,4 +453,21 @@ describe('a run that goes on with connected tool nodes', () => {
 			expect.stringMatching(/^The arguments of calc cannot be checked/),
 		]);
 	});
+
+	test('tells the model what one has found that has failed, and was corrected before a Retry', async () => {
+		let isBroken = true;
+		const { first, retry } = await begin(
+			'calc:Rome',
+			{ name: 'calc', onError: 'stopWorkflow' },
+			(items) => {
+				if (isBroken) throw new Error('Wrong key');
+				return finds(items);
+			},
+		);
+		expect(first.error?.message).toBe('Wrong key');
+		isBroken = false;
+		const { error, run } = await retry((node) => node);
+		const told = model.requests.at(-1)!.at(-1)!.content;
+		expect([error, told, run.status]).toStrictEqual([undefined, '{"degrees":4}', 'success']);
+	});
 });
