@@ -1111,3 +1111,25 @@ describe('while a tool finds nothing, each Retry', () => {
 		expect(seen.map(({ at }) => at('Told').length)).toStrictEqual([0, 1, 1]);
 	});
 });
+
+test.each([
+	['as Always Output Data makes it', () => [{ json: {} }], false],
+	['as a disabled node passes it on', undefined, true],
+])(
+	'the empty result of a call without arguments is said to be these only %s: %j',
+	async (_name, work, isSaid) => {
+		const tool_calls = [{ id: 'a', type: 'function', function: { name: 'weather' } }];
+		model.replies(
+			{ message: { content: null, tool_calls }, finish_reason: 'tool_calls' },
+			{ message: { content: 'Done.' }, finish_reason: 'stop' },
+		);
+		const { hints, answers } = await model.run({
+			...{ ways: BACK, nodes: { weather: work ?? DISABLED } },
+			parameters: { tools: { tool: [{ name: 'weather', define: 'fields' }] } },
+		});
+		expect([
+			answers,
+			hints.some((hint) => hint.startsWith('The result is the arg')),
+		]).toStrictEqual([['Done.'], isSaid]);
+	},
+);
