@@ -157,16 +157,15 @@ export async function readAgain(context: IExecuteFunctions, state: AgentState): 
 /** n8n keeps connections by position: where a tool has moved, its calls would enter the branch of another one. */
 function checkOutputs(agent: INode, slot: Required<ConversationSlot>): void {
 	const names = slot.tools.map((each) => each.function.name);
-	for (const name of new Set([
-		...names,
-		...openCalls(slot.conversation).map((each) => each.name),
-	])) {
+	const open = openCalls(slot.conversation);
+	for (const name of new Set([...names, ...open.map((each) => each.name)])) {
 		const index = names.indexOf(name);
 		const isThere = (each: ToolEntry, at: number) =>
 			isExpression(each.name) ? at === index : textOf(each.name) === name;
 		const now = isSingleOutput(agent.parameters) ? 0 : entriesOf(agent).findIndex(isThere);
-		const isMoved = index < 0 || now !== Math.min(index, slot.toolOutputs - 1);
-		if (isMoved && !Object.hasOwn(slot.toolNodes, name))
+		const isMoved = Math.min(index, now) < 0 || now !== Math.min(index, slot.toolOutputs - 1);
+		const isOut = open.some((each) => each.name === name && each.place !== undefined);
+		if (isMoved && (isOut || !Object.hasOwn(slot.toolNodes, name)))
 			throw new InputError('Tools', `have ${name} no longer where its calls leave`, GO_BACK);
 	}
 }

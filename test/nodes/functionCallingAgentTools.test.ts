@@ -470,4 +470,21 @@ describe('a run that goes on with connected tool nodes', () => {
 		const told = model.requests.at(-1)!.at(-1)!.content;
 		expect([error, told, run.status]).toStrictEqual([undefined, '{"degrees":4}', 'success']);
 	});
+
+	test.each([
+		['of another tool', toolsOf('time', 'other'), 'none'],
+		['Stopped', {}, 'Weather Time'],
+	])(
+		'sends no open call through the output %s where a tool node has got its name',
+		async (_name, tools, gone) => {
+			const { first, retry } = await begin('Rome', { name: 'weather', disabled: true });
+			expect(first.error?.message).toMatch(/^Tool weather returned no item/);
+			const { error } = await retry(({ disabled: _off, ...node }) => ({
+				...node,
+				name: gone.includes(node.name) ? `No ${node.name}` : node.name,
+				...(node.name === 'Agent' && { parameters: { prompt: 'Rome', ...tools } }),
+			}));
+			expect(error?.message).toMatch(/^Tools have weather no longer where its calls leave/);
+		},
+	);
 });
