@@ -2,7 +2,15 @@ import { NodeHelpers, type IDataObject, type INodeProperties } from 'n8n-workflo
 
 import { bodyOf, STOP } from '../support/chatReplies';
 import { dataTables } from '../support/dataTables';
-import { NODE_TYPES, runNode, runWithoutWorkflow, type RunOptions } from '../support/engine';
+import {
+	NODE_TYPES,
+	packageNode,
+	runNode,
+	runWithoutWorkflow,
+	runWorkflow,
+	stubNode,
+	type RunOptions,
+} from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { json, serverForEach } from '../support/scriptedServer';
 
@@ -290,3 +298,28 @@ test.each(Object.entries(NODE_TYPES))(
 		}
 	},
 );
+
+test('no argument that it does not declare chooses the session of Super Assistant, also beside an Agent with Tools and in a Retry', async () => {
+	const parameters = { appCode: 'a', message: 'Hi', session: 'id', sessionId: '={{ $json.id }}' };
+	const tool = packageNode('Support', 'superAssistantTool', {
+		parameters,
+		onError: 'stopWorkflow',
+	});
+	const nodes = [
+		{
+			...stubNode('Ai', (items) => items),
+			parameters: { tool: 'Support', input: { id: 'customer-42' } },
+		},
+		{ ...packageNode('Agent', 'functionCallingAgent', {}), disabled: true },
+		tool,
+		stubNode('Start', (items) => items),
+	];
+	const first = await runWorkflow(nodes, { Start: [['Ai']] }, 'Start', {
+		...{ credential: credential(), tools: { Support: 'Ai, Agent' } },
+	});
+	const retried = await first.resume({ id: '2', token: 't', isRetry: true });
+	const text = 'has an argument that this tool does not declare';
+	const problem = expect.stringContaining(text) as string;
+	expect([first.error?.message, retried.error?.message]).toStrictEqual([problem, problem]);
+	expect(server.requests).toHaveLength(0);
+});

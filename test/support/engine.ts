@@ -88,7 +88,7 @@ export interface EnvironmentOptions {
 	readonly model?: { readonly name: string; readonly of: string };
 	/** A memory node, and the node that it is connected to. */
 	readonly memory?: { readonly name: string; readonly of: string };
-	/** Tool nodes, see `toolNode`, and the node that each is connected to. */
+	/** Tool nodes, see `toolNode`, and the node, or a list of them, that each is connected to. */
 	readonly tools?: Readonly<Record<string, string>>;
 	/** The node on which "Execute step" was clicked. */
 	readonly stepOf?: string;
@@ -188,7 +188,7 @@ export function stubNode(name: string, work: StubWork): INode & { readonly work:
 	return { id: name, name, type: STUB, typeVersion: 1, position: [0, 0], parameters: {}, work };
 }
 
-/** Builds a tool node that runs a function. A stub whose parameter `tool` names it asks n8n to run it first, as AI Agent does. */
+/** Builds a tool node that runs a function. A stub whose parameter `tool` names it asks n8n to run it first, as AI Agent does, with its parameter `input`. */
 export function toolNode(name: string, work: StubWork): INode & { readonly work: StubWork } {
 	return { ...stubNode(name, work), type: TOOL };
 }
@@ -439,7 +439,10 @@ function subNodeConnections({ model, memory, tools = {} }: EnvironmentOptions): 
 		...Object.entries(tools).map(([name, of]) => [name, of, 'ai_tool'] as const),
 	];
 	return Object.fromEntries(
-		all.map(([name, node, type]) => [name, { [type]: [[{ node, type, index: 0 }]] }]),
+		all.map(([name, of, type]) => [
+			name,
+			{ [type]: [of.split(', ').map((node) => ({ node, type, index: 0 }))] },
+		]),
 	);
 }
 
@@ -537,13 +540,14 @@ function stubType(
 				{ displayName: 'Wait', name: 'waitUserReply', type: 'boolean', default: false },
 				{ displayName: 'Options', name: 'options', type: 'json', default: {} },
 				{ displayName: 'Tool', name: 'tool', type: 'string', default: '' },
+				{ displayName: 'Input', name: 'input', type: 'json', default: {} },
 			],
 		},
 		execute(this: IExecuteFunctions, response?: EngineResponse) {
 			const { name, parameters } = this.getNode();
 			const tool = String(parameters['tool'] ?? '');
 			if (tool !== '' && !response?.actionResponses.length)
-				return Promise.resolve(requestOf(tool));
+				return Promise.resolve(requestOf(tool, parameters['input'] as IDataObject));
 			const given = nodes.find((node) => node.name === name)!.work!(this.getInputData());
 			const isOutputs = Array.isArray(given[0]) || given.length === 0;
 			return Promise.resolve(
@@ -553,10 +557,10 @@ function stubType(
 	};
 }
 
-/** The request to n8n to run a tool with nothing. */
-function requestOf(nodeName: string): EngineRequest {
+/** The request to n8n to run a tool, with nothing by default. */
+function requestOf(nodeName: string, input: IDataObject = {}): EngineRequest {
 	const action = { nodeName, actionType: 'ExecutionNodeAction', type: 'ai_tool' } as const;
-	const more = { id: 'asked', input: {}, metadata: { itemIndex: 0 } };
+	const more = { id: 'asked', input, metadata: { itemIndex: 0 } };
 	return { actions: [{ ...action, ...more }], metadata: {} };
 }
 

@@ -81,14 +81,21 @@ export function isToolRun(context: Pick<IExecuteFunctions, 'getNode'>): boolean 
  */
 export function undeclaredArguments(context: IExecuteFunctions): readonly unknown[] {
 	const { name, parameters } = context.getNode();
-	const { connections, nodes } = workflowOf(context);
-	const agents = (connections?.[name]?.['ai_tool'] ?? []).flatMap((wires) => wires ?? []);
-	if (agents.some(({ node }) => nodes[node]?.type.endsWith('.functionCallingAgent'))) return [];
-	const run = runDataOf(context)?.[name]?.[runIndexOf(context) ?? 0];
-	const given = run?.inputOverride?.ai_tool?.[0]?.[0]?.json ?? {};
-	const asked = JSON.stringify(parameters).matchAll(/\$fromAI\(\s*\\?['"`]([^'"`\\]+)/gi);
-	const declared = new Set(Array.from(asked, ([, argument]) => argument));
-	return Object.entries(given).flatMap(([key, value]) => (declared.has(key) ? [] : [value]));
+	const { nodes } = workflowOf(context);
+	const caller = nodes[sourceOf(context)?.previousNode ?? ''];
+	if (caller?.type.endsWith('.functionCallingAgent') === true) return [];
+	// The run has them, too, but a Retry removes one that has failed.
+	const asked = (stackOf(context) ?? []).flatMap(
+		({ metadata }) => metadata?.subNodeExecutionData?.actions ?? [],
+	);
+	const given = asked.find(
+		(each) => each.nodeName === name && each.runIndex === runIndexOf(context),
+	);
+	const fields = JSON.stringify(parameters).matchAll(/\$fromAI\(\s*\\?['"`]([^'"`\\]+)/gi);
+	const declared = new Set(Array.from(fields, ([, argument]) => argument));
+	return Object.entries(given?.action.input ?? {}).flatMap(([key, value]) =>
+		declared.has(key) ? [] : [value],
+	);
 }
 
 /**

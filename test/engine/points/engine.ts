@@ -318,7 +318,7 @@ export const ENGINE_POINTS: readonly Point[] = [
 	},
 	{
 		n: 29,
-		name: "inputOverride of a tool's run has what the model gave it, without the fields of the item",
+		name: 'while a tool runs, the stack has what the model gave it, without the fields of the item; the source of the run is the node that has asked for it',
 		usedBy: ['undeclaredArguments'],
 		observe: async (n8n) => {
 			let seen: unknown;
@@ -331,9 +331,19 @@ export const ENGINE_POINTS: readonly Point[] = [
 						isResumed = true;
 						return askTool({ day: 2 });
 					},
-					Tool: ({ runExecutionData, runIndex }) => {
-						const run = runExecutionData.resultData.runData['Tool']?.[runIndex];
-						seen = run?.inputOverride?.ai_tool?.[0]?.[0]?.json;
+					Tool: (context) => {
+						const { nodeExecutionStack } = context.runExecutionData.executionData!;
+						const asked = nodeExecutionStack.flatMap(
+							({ metadata }) => metadata?.subNodeExecutionData?.actions ?? [],
+						);
+						seen = [
+							asked.map(({ nodeName, runIndex, action }) =>
+								nodeName === 'Tool' && runIndex === context.runIndex
+									? action.input
+									: '',
+							),
+							context.getInputSourceData().previousNode,
+						];
 						return [[]];
 					},
 				},
@@ -341,13 +351,11 @@ export const ENGINE_POINTS: readonly Point[] = [
 			});
 			return seen;
 		},
-		expected: { day: 2 },
+		expected: [[{ day: 2 }], 'Agent'],
 		without: {
-			context: ({ runExecutionData }) => ({
-				runExecutionData: { ...runExecutionData, resultData: { runData: {} } },
-			}),
+			context: () => ({ runExecutionData: { executionData: { nodeExecutionStack: [] } } }),
 		},
-		lost: undefined,
+		lost: [[], 'Agent'],
 		engine2: { instead: undefined },
 	},
 	{
