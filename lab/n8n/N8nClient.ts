@@ -105,18 +105,22 @@ export class N8nClient {
 		});
 	}
 
-	/** Signs in, by default as OWNER. Creates the owner's account first if n8n has none. */
-	static async signIn(url: string, email: string = OWNER.email): Promise<N8nClient> {
+	/** Signs in as OWNER. Creates the owner's account first if n8n has none. */
+	static async signIn(url: string): Promise<N8nClient> {
 		const client = new N8nClient(url);
 		const setUp = await client.http.post('/owner/setup', OWNER);
-		const answer =
+		const { status, headers } =
 			setUp.status === 200
 				? setUp
 				: await client.http.post('/login', {
-						emailOrLdapLoginId: email,
+						emailOrLdapLoginId: OWNER.email,
 						password: OWNER.password,
 					});
-		return client.stay(answer);
+		const cookies = headers['set-cookie'] ?? [];
+		const session = cookies.find((cookie) => cookie.startsWith('n8n-auth='));
+		if (session === undefined) throw new Error(`Cannot sign in to n8n (status ${status})`);
+		client.http.defaults.headers.common['cookie'] = session.split(';')[0];
+		return client;
 	}
 
 	/** A client in the same session with credentials of its own: their names may be those of others. */
@@ -125,15 +129,6 @@ export class N8nClient {
 		client.http.defaults.headers.common['cookie'] =
 			this.http.defaults.headers.common['cookie']!;
 		return client;
-	}
-
-	/** Stays signed in with the session of this answer. */
-	private stay({ status, headers }: AxiosResponse): this {
-		const cookies = headers['set-cookie'] ?? [];
-		const session = cookies.find((cookie) => cookie.startsWith('n8n-auth='));
-		if (session === undefined) throw new Error(`Cannot sign in to n8n (status ${status})`);
-		this.http.defaults.headers.common['cookie'] = session.split(';')[0];
-		return this;
 	}
 
 	/** The header by which n8n knows this user, for a chat that wants a login. */
@@ -382,33 +377,9 @@ export class N8nClient {
 		return { id, project: projects.find(({ name }) => name.includes(email))!.id };
 	}
 
-	/** Invites a user who accepts. Returns a client that is signed in as that user. */
-	async addUser(email: string): Promise<N8nClient> {
-		const users = [{ email, role: 'global:member' }];
-		const [invited] = await this.call<readonly { user: { inviteAcceptUrl: string } }[]>(
-			'POST',
-			'/invitations',
-			users,
-		);
-		const { href, searchParams } = new URL(invited!.user.inviteAcceptUrl);
-		const other = new N8nClient(new URL(href).origin);
-		const answer = await other.http.post('/invitations/accept', {
-			token: searchParams.get('token'),
-			firstName: 'Jane',
-			lastName: 'Doe',
-			password: OWNER.password,
-		});
-		return other.stay(answer);
-	}
-
 	/** Answers of n8n to what a user may not do, too. */
 	async answer(method: Method, path: string, data?: object): Promise<AxiosResponse<unknown>> {
 		return await this.http.request({ method, url: path, data });
-	}
-
-	/** The ID of a credential that was created here. */
-	credentialId(name: string): string {
-		return this.credentialIds[name]!;
 	}
 
 	/** Deletes a user; a project takes over workflows and data tables. */

@@ -1,3 +1,5 @@
+import { Logger } from '@n8n/backend-common';
+import { Container } from '@n8n/di';
 import { LoggerProxy } from 'n8n-workflow';
 
 import { credentialOf, observe } from '../faults/observe';
@@ -119,8 +121,11 @@ function recordLog() {
 	const record = (...line: unknown[]) => {
 		lines.push(line);
 	};
-	const spies = (['debug', 'info', 'warn', 'error'] as const).map((level) =>
-		jest.spyOn(LoggerProxy, level).mockImplementation(record as never),
+	// Nodes have the second one in their context.
+	const spies = [LoggerProxy, Container.get(Logger)].flatMap((logger) =>
+		(['debug', 'info', 'warn', 'error'] as const).map((level) =>
+			jest.spyOn(logger, level).mockImplementation(record as never),
+		),
 	);
 	return {
 		lines,

@@ -1,7 +1,7 @@
 /** What the credential sends, and where: the key, also with an app code at its end, and extra headers; and that errors show none of it. */
 import { inspect } from 'node:util';
 
-import type { IDataObject, IHttpRequestOptions } from 'n8n-workflow';
+import type { IDataObject, IHttpRequestOptions, INodePropertyCollection } from 'n8n-workflow';
 
 import { AgentVideoApi } from '../../credentials/AgentVideoApi.credentials';
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
@@ -414,4 +414,15 @@ describe('a key that ends with an app code', () => {
 		});
 		expect(waited.outputs[0]![0]!.json).toMatchObject({ status: 'completed' });
 	});
+});
+
+test('its form hides the key and the values of headers, which n8n then does not show again', () => {
+	const { properties } = new AgentVideoApi();
+	const [header] = properties.flatMap(({ name, options }) =>
+		name === 'extraHeaders' ? (options as readonly INodePropertyCollection[]) : [],
+	);
+	const hidden = [...properties, ...header!.values].filter(
+		({ typeOptions }) => typeOptions?.password === true,
+	);
+	expect(hidden.map(({ name }) => name)).toStrictEqual(['apiKey', 'value']);
 });

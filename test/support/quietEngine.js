@@ -6,5 +6,5 @@ process.env.N8N_LOG_LEVEL = 'silent';
 const { loadOnce } = globalThis;
 if (loadOnce)
 	// The last one warns in a realm where it is loaded again.
-	for (const name of ['n8n-workflow', 'n8n-core', '@n8n/di', 'mediabunny'])
+	for (const name of ['n8n-workflow', 'n8n-core', '@n8n/backend-common', '@n8n/di', 'mediabunny'])
 		jest.mock(name, () => loadOnce(name));
