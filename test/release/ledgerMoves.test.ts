@@ -1,6 +1,9 @@
-// @seconds 60
+// @seconds 70
+/** What becomes of the task ledger when n8n's own data are moved, restored, or locked by another process. */
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { IDataObject } from 'n8n-workflow';
 
@@ -12,8 +15,18 @@ import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
 import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restartableN8n';
 import { Running } from '../../lab/services/Running';
 import { keyedWorkflow } from '../e2e/support/keyedVideos';
-import { LEDGER } from '../e2e/support/ledger';
+import {
+	compareBooks,
+	CREATIONS,
+	expectEnd,
+	LEDGER,
+	until,
+	videosWorkflow,
+} from '../e2e/support/ledger';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from '../e2e/support/session';
+
+/** Milliseconds for an execution whose writes wait for the database. */
+const LOCKED_LIMIT_MS = 5 * 60_000;
 
 const running = new Running();
 let emulator: Emulator;
@@ -25,11 +38,12 @@ beforeAll(async () => {
 	emulator = running.keep(await startEmulator({ videoSeconds: 0.01 }));
 	n8n = running.keep(await startRestartableN8n());
 	({ client } = n8n);
-	await client.createCredential({
-		name: EXAMPLE_CREDENTIAL,
-		type: 'agentVideoApi',
-		data: { baseUrl: emulator.url, apiKey: 'demo-key' },
-	});
+	for (const name of [EXAMPLE_CREDENTIAL, 'Emulator'])
+		await client.createCredential({
+			name,
+			type: 'agentVideoApi',
+			data: { baseUrl: emulator.url, apiKey: 'demo-key' },
+		});
 	home = await client.personalProject();
 }, SET_UP_LIMIT_MS);
 
@@ -37,9 +51,9 @@ afterAll(async () => {
 	await running.stop();
 }, RUN_LIMIT_MS);
 
-/** Publishes a workflow that creates the video of a key. */
-async function publish(path: string): Promise<WorkflowRef> {
-	const ref = await client.importWorkflow(keyedWorkflow(path));
+/** Publishes a workflow; by default one that creates the video of a key. */
+async function publish(path: string, drawn = keyedWorkflow(path)): Promise<WorkflowRef> {
+	const ref = await client.importWorkflow(drawn);
 	await client.activate(ref);
 	return ref;
 }
@@ -54,6 +68,31 @@ async function run(ref: WorkflowRef, path: string, key = path): Promise<IDataObj
 
 const created = (path: string) =>
 	emulator.tasks.all.filter(({ video }) => video.prompt.includes(path)).length;
+
+it(
+	'another process locks the database in the middle of creations: each is paid for once',
+	async () => {
+		const ref = await publish('locked', videosWorkflow('locked'));
+		// Two have a task by then, and two have no answer yet.
+		emulator.journal.clear();
+		emulator.faults.add({ kind: 'hold', path: CREATIONS, skip: 2, count: 9 });
+		await postWebhook(`${n8n.url}/webhook/locked`, { key: 'locked' });
+		await until(() => emulator.journal.of(CREATIONS).length === 4);
+		const [begun] = await client.executions(ref);
+		// n8n may be writing at this moment.
+		const lock = new DatabaseSync(n8n.database, { timeout: 5_000 });
+		lock.exec('BEGIN EXCLUSIVE');
+		emulator.faults.clear();
+		await sleep(3_000);
+		lock.exec('ROLLBACK');
+		lock.close();
+		const execution = await client.waitForExecution(begun!.id);
+		const { createdTwice, forgotten } = await compareBooks(emulator, client, 'locked');
+		expect({ createdTwice, forgotten }).toStrictEqual({ createdTwice: [], forgotten: [] });
+		await expectEnd(client, 'locked', execution);
+	},
+	LOCKED_LIMIT_MS,
+);
 
 it(
 	'a workflow that is moved to another project pays for nothing twice, and says what to do',
