@@ -1,4 +1,4 @@
-// @seconds 100
+// @seconds 60
 /**
  * What an AI that builds workflows sees of the nodes, through n8n's own MCP server: it finds them by the words of a request, reads
  * their type definitions, and runs the workflows that stand in them.

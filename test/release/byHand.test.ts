@@ -1,4 +1,4 @@
-// @seconds 200
+// @seconds 110
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-// @seconds 85
+// @seconds 120
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
