@@ -28,7 +28,7 @@ export const COMPATIBILITY_ROWS: readonly CompatibilityRow[] = [
 	{ what: 'Create Video', node: 'CreateVideo', file: 'createVideo.test.ts' },
 	{ what: 'Wait for Video, suspended', node: 'WaitForVideo', file: 'kills.test.ts' },
 	...[
-		{ what: 'sub-workflows, and a node that waits', file: 'ledgerCalls.test.ts' },
+		{ what: 'sub-workflows', file: 'ledgerCalls.test.ts' },
 		{ what: 'stops and time limits', file: 'ledgerStops.test.ts' },
 		{ what: 'kills', file: 'kills.test.ts' },
 	].map(({ what, file }) => ({ what: `Ledger, ${what}`, file })),

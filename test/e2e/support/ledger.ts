@@ -69,15 +69,32 @@ export const MOMENTS: readonly ((k: number) => Moment)[] = [
 /** What happens to an item of Create Video that fails: n8n's default, or the error output. */
 export type OnError = 'stopWorkflow' | 'continueErrorOutput';
 
+interface VideosOptions {
+	readonly onError?: OnError;
+	/** Other parameters of Create Video. */
+	readonly parameters?: object;
+	/** Whether the prompt of an item is the Idempotency Key of its video. */
+	readonly isKeyed?: boolean;
+	/** More settings of Create Video. */
+	readonly more?: object;
+}
+
 /**
  * A workflow that creates VIDEOS videos, or as many as the body says, and waits for them. Its prompts begin with the key in the body of the
  * webhook: every retry asks for the same.
  */
 export function videosWorkflow(
 	path: string,
-	{ onError = 'stopWorkflow', more = {} }: { onError?: OnError; more?: object } = {},
+	{ onError = 'stopWorkflow', parameters = {}, isKeyed = false, more = {} }: VideosOptions = {},
 ): Workflow {
-	return workflow(path, [...startNodes(path), { ...createNode, onError, ...more }, waitNode]);
+	const key = isKeyed ? { idempotencyKey: '={{ $json.prompt }}' } : {};
+	const options = { concurrency: CONCURRENCY, ...key };
+	const create = {
+		...createNode,
+		parameters: { ...createNode.parameters, options, ...parameters },
+		...{ onError, ...more },
+	};
+	return workflow(path, [...startNodes(path), create, waitNode]);
 }
 
 const credential = 'Emulator';
