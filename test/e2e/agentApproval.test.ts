@@ -1,7 +1,7 @@
 // @seconds 5
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import type { ToolCall } from '../../nodes/client/chat/types';
-import { startAgentSession, type AgentSession } from './support/agentSession';
+import { answersOf, useAgentSession } from './support/agentSession';
 import { node } from './support/buildWorkflow';
 import { askFirst, DECLINED } from './support/askFirst';
 import { base, draw, type Drawing } from './support/drawAgent';
@@ -12,18 +12,12 @@ import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
 const ROME = call('c1', 'book', { city: 'Rome' });
 const OSLO = call('c2', 'book', { city: 'Oslo' });
 
-let agent: AgentSession;
+const agent = useAgentSession();
 let mailbox: Mailbox;
 
 beforeAll(async () => {
-	agent = await startAgentSession();
-	mailbox = await startMailbox(agent.client);
+	mailbox = agent.keep(await startMailbox(agent.client));
 }, SET_UP_LIMIT_MS);
-
-afterAll(async () => {
-	await mailbox.stop();
-	await agent.stop();
-}, RUN_LIMIT_MS);
 
 const book = (): Drawing => ({ tools: ['book'], ...askFirst('book') });
 
@@ -35,7 +29,7 @@ async function runApproved(drawing: Drawing, buttons: readonly Button[]) {
 	return {
 		...run,
 		subjects: run.mails.map(({ subject }) => subject),
-		answers: outputItems(run.execution, 'Answers').map(({ json }) => json['output']),
+		answers: answersOf(run.execution),
 	};
 }
 
@@ -53,22 +47,6 @@ function requests(...rounds: ToolCall[][]): void {
 }
 
 const runsOf = ({ data }: Execution, name: string) => data.resultData.runData[name] ?? [];
-
-it(
-	'tells the model when the person declines, and does no work',
-	async () => {
-		requests([ROME]);
-		const { answers, execution, subjects } = await runApproved(book(), ['Decline']);
-		expect(failureOf(execution)).toBe('');
-		expect(subjects).toStrictEqual(['book Rome?']);
-		expect(agent.toolResults()).toStrictEqual([DECLINED]);
-		expect(runsOf(execution, 'Do book')).toHaveLength(0);
-		expect(answers).toStrictEqual([DECLINED]);
-		const [answer] = outputItems(execution, 'Answers');
-		expect(answer!.json['tool_calls']).toMatchObject([{ name: 'book', failed: true }]);
-	},
-	RUN_LIMIT_MS,
-);
 
 it.each([
 	[

@@ -1,42 +1,30 @@
 /** The loop of the agent in each way in which n8n runs a workflow. */
-import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
-import { startAgentSession, type AgentSession } from './support/agentSession';
+import { failureOf, outputItems } from '../../lab/n8n/execution';
+import { answersOf, useAgentSession } from './support/agentSession';
 import { drawn, node, withSubNodes, workflow } from './support/buildWorkflow';
 import {
 	agentNode,
+	aiAgent,
 	asks,
 	base,
-	code,
 	draw,
+	LANGCHAIN,
 	noOp,
 	start,
 	WEATHER,
-	when,
+	withChatModel,
 	type Drawing,
 } from './support/drawAgent';
 import { call, results } from './support/scriptedModel';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+import { RUN_LIMIT_MS } from './support/session';
 
-const LANGCHAIN = '@n8n/n8n-nodes-langchain';
-
-let agent: AgentSession;
-
-beforeAll(async () => {
-	agent = await startAgentSession();
-}, SET_UP_LIMIT_MS);
+const agent = useAgentSession();
 
 beforeEach(() => {
 	agent.looksUpCities();
 });
 
-afterAll(async () => {
-	await agent.stop();
-}, RUN_LIMIT_MS);
-
 const LOOP: Drawing = { tools: ['weather'], nodes: [WEATHER], wires: { weather: [['Agent']] } };
-const answersOf = (execution: Execution, name = 'Answers') =>
-	outputItems(execution, name).map(({ json }) => json['output']);
-
 /** Imports a workflow with an agent that another one calls with the questions. */
 async function importCalled(name: string, parameters: object = { inputSource: 'passthrough' }) {
 	const trigger = node('Start', base('executeWorkflowTrigger'), 1.1, { parameters });
@@ -53,7 +41,7 @@ it(
 	'answers in a sub-workflow that is called for each item',
 	async () => {
 		const { id } = await importCalled('Called');
-		const execution = await agent.runWorkflow(
+		const execution = await agent.execute(
 			drawn(
 				'Calls',
 				[
@@ -83,7 +71,7 @@ it(
 	'answers in a sub-workflow that nobody waits for',
 	async () => {
 		const called = await importCalled('Called in the background');
-		const execution = await agent.runWorkflow(
+		const execution = await agent.execute(
 			drawn(
 				'Calls in the background',
 				[
@@ -108,55 +96,34 @@ it(
 );
 
 it(
-	'goes on after Retry from the executions page, and runs no tool again',
+	"evaluates the expressions of a tool node with the conversation's own item, in every round",
 	async () => {
-		const { client, model } = agent;
-		let isDown = true;
-		model.replyWith((messages) => {
-			const found = results(messages).length;
-			if (found === 0) return [call('c1', 'weather', { city: 'Rome' })];
-			return isDown ? undefined : 'Done.';
+		agent.model.replyWith((messages) => {
+			const calls = [
+				call('f1', 'Find', { what: 'cats' }),
+				call('c1', 'weather', { city: 'Rome' }),
+				call('f2', 'Find', { what: 'dogs' }),
+			];
+			const next = calls[results(messages).length];
+			return next === undefined
+				? results(messages)
+						.map(({ content }) => content)
+						.join()
+				: [next];
 		});
-		const failed = await agent.runWorkflow(draw('Retried', LOOP));
-		expect(failureOf(failed)).toMatch(/^Agent: /);
-		isDown = false;
-		const execution = await client.readExecution(await client.retry(failed.id));
-		expect(failureOf(execution)).toBe('');
-		expect(answersOf(execution)).toStrictEqual(['Done.']);
-		expect(outputItems(execution, 'weather')).toHaveLength(1);
-		expect(model.requests).toHaveLength(3);
-	},
-	RUN_LIMIT_MS,
-);
-
-it(
-	'goes on in the branch after Retry, where a Merge waits that one side of an IF reaches',
-	async () => {
-		const merge = node('Both', base('merge'), 3.2, { parameters: { mode: 'append' } });
-		// The first execution is a test, the Retry is not.
-		const then = code(
-			'Then',
-			'if ($execution.mode === "test") throw new Error("Broken"); return $input.all();',
+		const find = node('Find', base('httpRequestTool'), 4.2, {
+			parameters: {
+				toolDescription: 'Finds what a person has',
+				url: `=${agent.model.url}/json/{{ $json.question }}-{{ $fromAI('what', '', 'string') }}`,
+			},
+		});
+		const drawing = draw('Own items', { ...LOOP, questions: ['Ada', 'Bob'] });
+		const execution = await agent.execute(withSubNodes(drawing, 'Agent', [[find, 'ai_tool']]));
+		expect(answersOf(execution)).toStrictEqual(
+			['Ada', 'Bob'].map(
+				(person) => `{"found":"${person}-cats"},{"degrees":4},{"found":"${person}-dogs"}`,
+			),
 		);
-		const failed = await agent.runWorkflow(
-			draw('Retried in the branch', {
-				...{ tools: ['weather'], questions: ['Rome'] },
-				nodes: [WEATHER, then, when('If', 'if', '={{ `${$json.degrees}` }}', '4'), merge],
-				wires: {
-					...{ weather: [['Then']], Then: [['If']], Both: [['Agent']] },
-					If: [['Both'], ['Both#1']],
-				},
-			}),
-		);
-		expect(failureOf(failed)).toMatch(/^Then: /);
-		const { client, model } = agent;
-		const execution = await client.readExecution(await client.retry(failed.id));
-		expect([failureOf(execution), answersOf(execution)]).toStrictEqual([
-			'',
-			['Rome: {"degrees":4}'],
-		]);
-		expect(outputItems(execution, 'weather')).toHaveLength(1);
-		expect(model.requests).toHaveLength(2);
 	},
 	RUN_LIMIT_MS,
 );
@@ -172,7 +139,7 @@ it(
 			.replaceAll('"name":"weather","type"', '"name":"Ask: [the] weather?","type"')
 			.replaceAll('"weather":{"main"', '"Ask: [the] weather?":{"main"')
 			.replaceAll('"node":"weather"', '"node":"Ask: [the] weather?"');
-		const execution = await agent.runWorkflow(JSON.parse(renamed) as ReturnType<typeof draw>);
+		const execution = await agent.execute(JSON.parse(renamed) as ReturnType<typeof draw>);
 		expect(failureOf(execution)).toBe('');
 		expect(answersOf(execution)).toStrictEqual(['Rome, Oslo: {"degrees":4} {"degrees":4}']);
 	},
@@ -183,7 +150,7 @@ it(
 	'answers for Execute step on the node behind Answer',
 	async () => {
 		const drawing = { ...LOOP, questions: ['Rome'], nodes: [WEATHER, noOp('Later')] };
-		const execution = await agent.runWorkflow(draw('Step behind', drawing), 'Answers');
+		const execution = await agent.execute(draw('Step behind', drawing), 'Answers');
 		expect(failureOf(execution)).toBe('');
 		expect(answersOf(execution)).toStrictEqual(['Rome: {"degrees":4}']);
 	},
@@ -217,16 +184,10 @@ it(
 				},
 			},
 		});
-		const asking = node('AI Agent', `${LANGCHAIN}.agent`, 3.1, {
-			parameters: { promptType: 'define', text: 'How is the weather in Rome?' },
-		});
-		const chatModel = node('Chat Model', 'n8n-nodes-agent-video.agentVideoChatModel', 1, {
-			credential: 'Model',
-		});
-		const execution = await agent.runWorkflow(
-			withSubNodes(workflow('Asks', [start, asking]), 'AI Agent', [
-				[chatModel, 'ai_languageModel'],
-				[ask, 'ai_tool'],
+		const execution = await agent.execute(
+			withChatModel(workflow('Asks', [start, aiAgent('How is the weather in Rome?')]), [
+				ask,
+				'ai_tool',
 			]),
 		);
 		expect(failureOf(execution)).toBe('');

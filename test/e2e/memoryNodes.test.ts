@@ -1,30 +1,23 @@
 import type { INode } from 'n8n-workflow';
 
-import { failureOf, outputItems } from '../../lab/n8n/execution';
+import { failureOf } from '../../lab/n8n/execution';
 import type { WorkflowRef } from '../../lab/n8n/N8nClient';
 import type { ChatMessage } from '../../nodes/client/chat/types';
-import { drawn, node, withSubNodes, workflow } from './support/buildWorkflow';
-import { call, results, startScriptedModel, type ScriptedModel } from './support/scriptedModel';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
-import { useSession } from './support/useSession';
+import { answersOf, useAgentSession } from './support/agentSession';
+import { node, withSubNodes, workflow, type SubNode } from './support/buildWorkflow';
+import { aiAgent, calculator, LANGCHAIN, start, withChatModel } from './support/drawAgent';
+import { call, results } from './support/scriptedModel';
+import { RUN_LIMIT_MS } from './support/session';
 
-const LANGCHAIN = '@n8n/n8n-nodes-langchain';
-
-const session = useSession();
-let model: ScriptedModel;
-
-beforeAll(async () => {
-	model = session.keep(await startScriptedModel());
-	await session.credential('Model', model.url);
-}, SET_UP_LIMIT_MS);
+const session = useAgentSession();
 
 beforeEach(() => {
-	model.replyWith((messages) => `Re: ${String(messages.at(-1)!.content)}`);
+	session.model.replyWith((messages) => `Re: ${String(messages.at(-1)!.content)}`);
 });
 
 const user = (content: string) => ({ role: 'user', content });
 const says = (content: string) => ({ role: 'assistant', content });
-const sent = () => model.requests.map(({ messages }) => messages);
+const sent = () => session.model.requests.map(({ messages }) => messages);
 
 /** Items with a session key and a text, given as `key: text`. */
 const itemsOf = (...lines: readonly string[]) =>
@@ -38,13 +31,12 @@ const itemsOf = (...lines: readonly string[]) =>
 			)};`,
 		},
 	});
-const simpleMemory = (): readonly [INode, string] => [
+const simpleMemory = (sessionKey = '={{ $json.key }}'): SubNode => [
 	node('Memory', `${LANGCHAIN}.memoryBufferWindow`, 1.3, {
-		parameters: { sessionIdType: 'customKey', sessionKey: '={{ $json.key }}' },
+		parameters: { sessionIdType: 'customKey', sessionKey },
 	}),
 	'ai_memory',
 ];
-const START = node('Start', 'n8n-nodes-base.manualTrigger', 1);
 const answer = (parameters: object = {}, more: object = {}) => ({
 	...node('Answer', 'n8n-nodes-agent-video.chatCompletion', 1, {
 		parameters: { prompt: '={{ $json.text }}', ...parameters },
@@ -55,7 +47,7 @@ const answer = (parameters: object = {}, more: object = {}) => ({
 
 /** A chat with Simple Memory. n8n keeps its texts by workflow and key. */
 async function importChat(items: INode, chat: INode): Promise<WorkflowRef> {
-	const base = workflow('Memory node', [START, items, chat]);
+	const base = workflow('Memory node', [start, items, chat]);
 	return await session.client.importWorkflow(withSubNodes(base, 'Answer', [simpleMemory()]));
 }
 
@@ -66,11 +58,7 @@ it(
 		const ref = await importChat(items, answer({ systemMessage: 'Be brief' }));
 		const execution = await session.execute(ref);
 		expect(failureOf(execution)).toBe('');
-		expect(outputItems(execution, 'Answer').map(({ json }) => json['output'])).toStrictEqual([
-			'Re: one',
-			'Re: two',
-			'Re: three',
-		]);
+		expect(answersOf(execution, 'Answer')).toStrictEqual(['Re: one', 'Re: two', 'Re: three']);
 		const first = { role: 'system', content: 'Be brief' };
 		expect(sent()).toStrictEqual([
 			[first, user('one')],
@@ -88,7 +76,7 @@ it(
 	'with Retry On Fail a turn is there once',
 	async () => {
 		let failures = 1;
-		model.replyWith((messages) => {
+		session.model.replyWith((messages) => {
 			const { content } = messages.at(-1)!;
 			return content === 'two' && failures-- > 0 ? undefined : `Re: ${String(content)}`;
 		});
@@ -126,7 +114,7 @@ it.each([
 	async (_name, parameters, line, message) => {
 		const ref = await importChat(itemsOf(line), answer(parameters));
 		expect(failureOf(await session.execute(ref))).toMatch(message);
-		expect(model.requests).toHaveLength(0);
+		expect(session.model.requests).toHaveLength(0);
 	},
 	RUN_LIMIT_MS,
 );
@@ -134,32 +122,17 @@ it.each([
 it(
 	'what AI Agent has kept in the same memory node is read, without its tool calls',
 	async () => {
-		model.replyWith((messages, tools) => {
+		session.model.replyWith((messages, tools) => {
 			if (tools.length === 0) return 'Yes';
 			return results(messages).length > 0
 				? 'It is 2'
 				: [call('c1', 'Calculator', { input: '1 + 1' })];
 		});
-		const agent = node('Agent', `${LANGCHAIN}.agent`, 3.1, {
-			parameters: { promptType: 'define', text: 'How much is it?' },
-		});
-		const base = workflow('Shared', [
-			START,
-			itemsOf('ada: Sure?'),
-			agent,
-			answer({ prompt: 'Sure?' }),
-		]);
-		const [memory, type] = simpleMemory();
-		const shared = { ...memory, parameters: { ...memory.parameters, sessionKey: 'shared' } };
-		const chatModel = node('Model', 'n8n-nodes-agent-video.agentVideoChatModel', 1, {
-			credential: 'Model',
-		});
-		const under = withSubNodes(base, 'Agent', [
-			[chatModel, 'ai_languageModel'],
-			[node('Calculator', `${LANGCHAIN}.toolCalculator`, 1), 'ai_tool'],
-			[shared, type],
-		]);
-		const links = ['Agent', 'Answer'].map((name) => ({ node: name, type, index: 0 }));
+		const line = [start, itemsOf('ada: Sure?'), aiAgent('How much is it?')];
+		const base = workflow('Shared', [...line, answer({ prompt: 'Sure?' })]);
+		const [memory, type] = simpleMemory('shared');
+		const under = withChatModel(base, calculator, [memory, type]);
+		const links = ['AI Agent', 'Answer'].map((name) => ({ node: name, type, index: 0 }));
 		const connections = { ...under.connections, Memory: { [type]: [links] } };
 		expect(failureOf(await session.execute({ ...under, connections }))).toBe('');
 		const last: readonly ChatMessage[] = sent().at(-1)!;
@@ -171,7 +144,7 @@ it(
 it(
 	'as a tool, which n8n gives no inputs, it answers without a memory node',
 	async () => {
-		model.replyWith((messages, tools) => {
+		session.model.replyWith((messages, tools) => {
 			if (tools.length === 0) return 'From the tool';
 			return results(messages).length > 0 ? 'Done' : [call('c1', 'Answer', { prompt: 'Hi' })];
 		});
@@ -179,16 +152,7 @@ it(
 			parameters: { prompt: "={{ $fromAI('prompt', `What is wanted`, 'string') }}" },
 			credential: 'Model',
 		});
-		const agent = node('Agent', `${LANGCHAIN}.agent`, 3.1, {
-			parameters: { promptType: 'define', text: 'Go' },
-		});
-		const chatModel = node('Model', 'n8n-nodes-agent-video.agentVideoChatModel', 1, {
-			credential: 'Model',
-		});
-		const flow = withSubNodes(drawn('Tool', [START, agent], { Start: [['Agent']] }), 'Agent', [
-			[chatModel, 'ai_languageModel'],
-			[tool, 'ai_tool'],
-		]);
+		const flow = withChatModel(workflow('Tool', [start, aiAgent('Go')]), [tool, 'ai_tool']);
 		expect(failureOf(await session.execute(flow))).toBe('');
 		const [result] = results(sent().at(-1)!);
 		expect(result!.content).toContain('From the tool');

@@ -219,6 +219,11 @@ const ACCEPTED: Readonly<Record<string, Drawing & { readonly requests?: number }
 		ways: `${BACK}; Answers > Other; Other:2 > time`,
 		nodes: { weather: finds, Other: agent('time', 'Hello', CONTINUE) },
 	},
+	'an agent behind Answer with a branch of its own': {
+		ways: `${BACK}; Answers > Other; Other:2 > time > Other`,
+		nodes: { weather: finds, Other: agent('time', 'time:Rome'), time: finds },
+		requests: 4,
+	},
 	'a disabled Loop Over Items': {
 		ways: EACH,
 		nodes: { weather: finds, Inner: { ...loop(), ...DISABLED } },
@@ -355,13 +360,13 @@ const CONVERSATIONS: Readonly<Record<string, Conversations>> = {
 		variants: BOTH_MODES,
 		requests: 6,
 	},
-	'a tool node and a branch in turn': {
+	'a tool node and a branch in one round, and then in turn': {
 		...{ ways: BACK, nodes: { weather: told }, toolNodes: { calc: 'Agent' } },
-		questions: ['Rome; calc:Oslo; Athens; calc:Paris'],
+		questions: ['Rome, calc:Oslo; Athens; calc:Paris'],
 		answers: [
-			'Rome; calc:Oslo; Athens; calc:Paris: {"told":"Rome"} {"degrees":4} {"told":"Athens"} {"degrees":5}',
+			'Rome, calc:Oslo; Athens; calc:Paris: {"told":"Rome"} {"degrees":4} {"told":"Athens"} {"degrees":5}',
 		],
-		requests: 5,
+		requests: 4,
 	},
 	'an AI Agent with a tool behind two outputs, with several calls in a round': {
 		ways: 'Agent > Answers; Agent:2 > Ai; Agent:3 > Ai > Agent',

@@ -1,19 +1,14 @@
 import { outputItems, type Execution } from '../../../lab/n8n/execution';
-import type { Workflow } from '../../../lab/n8n/workflow';
-import type { ToolCall } from '../../../nodes/client/chat/types';
 import { draw, type Drawing } from './drawAgent';
 import { call, results, startScriptedModel, type ScriptedModel } from './scriptedModel';
-import { startSession, type Session } from './session';
+import { SET_UP_LIMIT_MS } from './session';
+import { useSession, type FileSession } from './useSession';
 
-/** A session for tests of agents. The credential `Model` uses a model scripted by the test, `Emulator` the emulator. */
-export interface AgentSession extends Session {
+/** A session for tests of agents. The credential `Model` uses a model scripted by the test. */
+export interface AgentSession extends FileSession {
 	readonly model: ScriptedModel;
 	/** Builds the workflow of an agent, named after the current test, and executes it. */
-	run(drawing: Drawing): Promise<AgentRun>;
-	/** @param destination The node of *Execute step*; without it the whole workflow runs. */
-	runWorkflow(workflow: Workflow, destination?: string): Promise<Execution>;
-	/** Scripts the model to request these tool calls first, and to answer when it has their results. */
-	requestsTools(...calls: readonly ToolCall[]): void;
+	run(drawing: Drawing): Promise<Execution>;
 	/**
 	 * Scripts the model to treat a question as a list of cities, such as `Rome, time:Oslo`: it calls a tool for each, all in
 	 * one round (`weather` where none is named), and answers with the question and the results. `Hello` needs no tool.
@@ -22,44 +17,22 @@ export interface AgentSession extends Session {
 	looksUpCities(): void;
 	/** The tool results in the last request to the model. */
 	toolResults(): unknown[];
-	/** Creates a credential for a server of the test. */
-	credential(name: string, baseUrl: string): Promise<void>;
-}
-
-interface AgentRun {
-	readonly execution: Execution;
-	/** Items on the output Answer. */
-	readonly answers: readonly Json[];
 }
 
 /** Requests after which the model ends a loop that would never end. */
 const MAX_REQUESTS = 30;
 
-type Json = ReturnType<typeof outputItems>[number]['json'];
-
-/** Starts n8n, the emulator and the scripted model. */
-export async function startAgentSession(): Promise<AgentSession> {
-	const session = await startSession({ videoSeconds: 1 });
-	const model = await startScriptedModel();
-	const { client, emulator } = session;
-	const agent: AgentSession = {
-		...session,
-		model,
+/** A session with a scripted model for the file that calls this. */
+export function useAgentSession(): AgentSession {
+	const session = useSession({ videoSeconds: 0.01 });
+	const agent = Object.assign(session, {
 		run: async (drawing) => {
 			// n8n takes names of up to 128 characters.
 			const name = expect.getState().currentTestName!.slice(0, 128);
-			const execution = await agent.runWorkflow(draw(name, drawing));
-			const answers = outputItems(execution, 'Answers').map(({ json }) => json);
-			return { execution, answers };
-		},
-		runWorkflow: async (workflow, destination) => {
-			const ref = await client.importWorkflow(workflow);
-			return await client.waitForExecution(await client.run(ref, 'Start', destination));
-		},
-		requestsTools: (...calls) => {
-			model.replyWith((messages) => (results(messages).length === 0 ? [...calls] : 'Done.'));
+			return await session.execute(draw(name, drawing));
 		},
 		looksUpCities: () => {
+			const { model } = agent;
 			model.replyWith((messages) => {
 				if (model.requests.length > MAX_REQUESTS) return 'Too many requests';
 				const question = String(messages[0]!.content);
@@ -72,17 +45,20 @@ export async function startAgentSession(): Promise<AgentSession> {
 				});
 			});
 		},
-		toolResults: () => results(model.requests.at(-1)!.messages).map(({ content }) => content),
-		credential: async (name, baseUrl) => {
-			const data = { baseUrl, apiKey: 'demo-key' };
-			await client.createCredential({ name, type: 'agentVideoApi', data });
-		},
-		stop: async () => {
-			await model.stop();
-			await session.stop();
-		},
-	};
-	await agent.credential('Model', model.url);
-	await agent.credential('Emulator', emulator.url);
+		toolResults: () =>
+			results(agent.model.requests.at(-1)!.messages).map(({ content }) => content),
+	} as Omit<AgentSession, keyof FileSession>);
+
+	beforeAll(async () => {
+		const model = session.keep(await startScriptedModel());
+		Object.assign(agent, { model });
+		await session.credential('Model', model.url);
+	}, SET_UP_LIMIT_MS);
+
 	return agent;
+}
+
+/** What the answers of an execution say, by default those at the node behind Answer. */
+export function answersOf(execution: Execution, name = 'Answers'): unknown[] {
+	return outputItems(execution, name).map(({ json }) => json['output']);
 }

@@ -71,11 +71,14 @@ export function drawn(name: string, nodes: readonly INode[], wires: Wires): Work
 	};
 }
 
-/** Adds sub-nodes to a node of a workflow, each with its connection type. */
+/** A sub-node and its connection type. */
+export type SubNode = readonly [INode, string];
+
+/** Adds sub-nodes to a node of a workflow. */
 export function withSubNodes(
 	base: Workflow,
 	parent: string,
-	subNodes: readonly (readonly [INode, string])[],
+	subNodes: readonly SubNode[],
 ): Workflow {
 	return {
 		...base,

@@ -1,9 +1,10 @@
 import type { INode } from 'n8n-workflow';
 
 import type { Workflow } from '../../../lab/n8n/workflow';
-import { drawn, node, type Wires } from './buildWorkflow';
+import { drawn, node, withSubNodes, type SubNode, type Wires } from './buildWorkflow';
 
 const AGENT = 'n8n-nodes-agent-video.functionCallingAgent';
+export const LANGCHAIN = '@n8n/n8n-nodes-langchain';
 
 export const base = (type: string) => `n8n-nodes-base.${type}`;
 export const start = node('Start', base('manualTrigger'), 1);
@@ -58,8 +59,6 @@ export interface Drawing {
 	readonly credential?: string;
 	/** Default: v1. */
 	readonly executionOrder?: 'v0' | 'v1';
-	/** JSON of the items of pinned nodes. */
-	readonly pinned?: Readonly<Record<string, readonly object[]>>;
 }
 
 /** The agent node of a drawing. */
@@ -83,9 +82,8 @@ export const agentNode = ({
 	});
 
 /** Builds the workflow: Questions, then the agent with its branches, then a node at Answer and one at Stopped. */
-export function draw(name: string, drawing: Drawing): Workflow & { readonly pinData: object } {
-	const { tools, nodes, wires, questions = ['Weather?'] } = drawing;
-	const { executionOrder = 'v1', pinned = {} } = drawing;
+export function draw(name: string, drawing: Drawing): Workflow {
+	const { tools, nodes, wires, questions = ['Weather?'], executionOrder = 'v1' } = drawing;
 	const workflow = drawn(
 		name,
 		[
@@ -103,10 +101,7 @@ export function draw(name: string, drawing: Drawing): Workflow & { readonly pinD
 			...wires,
 		},
 	);
-	const pinData = Object.fromEntries(
-		Object.entries(pinned).map(([name, items]) => [name, items.map((json) => ({ json }))]),
-	);
-	return { ...workflow, settings: { executionOrder }, pinData };
+	return { ...workflow, settings: { executionOrder } };
 }
 
 /** A tool branch: the temperature of a city is the length of its name. */
@@ -129,3 +124,20 @@ export const subWorkflow = (mode: string) =>
 			}),
 		},
 	});
+
+/** n8n's AI Agent, which is asked this. */
+export const aiAgent = (text: string) =>
+	node('AI Agent', `${LANGCHAIN}.agent`, 3.1, { parameters: { promptType: 'define', text } });
+
+export const calculator: SubNode = [
+	node('Calculator', `${LANGCHAIN}.toolCalculator`, 1),
+	'ai_tool',
+];
+
+/** Gives the AI Agent of a workflow our chat model, whose model is scripted, and these sub-nodes. */
+export function withChatModel(base: Workflow, ...subNodes: readonly SubNode[]): Workflow {
+	const chatModel = node('Model', 'n8n-nodes-agent-video.agentVideoChatModel', 1, {
+		credential: 'Model',
+	});
+	return withSubNodes(base, 'AI Agent', [[chatModel, 'ai_languageModel'], ...subNodes]);
+}
