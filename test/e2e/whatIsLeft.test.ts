@@ -3,39 +3,21 @@ import type { INode } from 'n8n-workflow';
 
 import type { Fault } from '../../emulator/faults/fault';
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
-import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
+import type { WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { thorough } from '../support/thorough';
+import { answersOf, useAgentSession } from './support/agentSession';
 import { drawn, node, type Wires } from './support/buildWorkflow';
-import { base, code, draw, noOp } from './support/drawAgent';
+import { base, code, draw, noOp, start } from './support/drawAgent';
 import { CREATIONS } from './support/ledger';
-import { call, results, startScriptedModel, type ScriptedModel } from './support/scriptedModel';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+import { call, results } from './support/scriptedModel';
+import { RUN_LIMIT_MS } from './support/session';
 
 const FILES = '/cdn/';
 const SHOTS = ['a', 'b', 'c', 'd', 'e'];
 
-let session: Session;
-let model: ScriptedModel;
+const session = useAgentSession();
 
-beforeAll(async () => {
-	session = await startSession({ videoSeconds: 0.01 });
-	await addCredential(session.client, 'Emulator', session.emulator.url);
-	model = await startScriptedModel();
-	await addCredential(session.client, 'Model', model.url);
-}, SET_UP_LIMIT_MS);
-
-afterAll(async () => {
-	await model.stop();
-	await session.stop();
-}, RUN_LIMIT_MS);
-
-beforeEach(() => {
-	session.emulator.journal.clear();
-	session.emulator.faults.clear();
-});
-
-const start = node('Start', base('manualTrigger'), 1);
 const hook = (path: string) =>
 	node('Start', base('webhook'), 2.1, {
 		parameters: { httpMethod: 'POST', path, responseMode: 'onReceived' },
@@ -61,10 +43,6 @@ const FILE_GONE: Fault = { kind: 'status', status: 410, path: FILES, skip: 1 };
 const noCredit = (shot: string): Fault => {
 	return { kind: 'status', status: 406, path: CREATIONS, contains: `shot ${shot}` };
 };
-const broken = (shot: string): Fault => {
-	return { kind: 'reset', path: CREATIONS, contains: `shot ${shot}` };
-};
-
 /** The shots that were sent to the service, in alphabetical order. */
 const sent = () =>
 	session.emulator.journal
@@ -79,15 +57,6 @@ function shotsOf(execution: Execution, name: string): string[] {
 	);
 	const prompts = outputItems(execution, name).map(({ json }) => byTask.get(json['task_id']));
 	return prompts.map((prompt = '-') => prompt.replace('shot ', '')).sort();
-}
-
-async function addCredential(client: N8nClient, name: string, baseUrl: string): Promise<void> {
-	const data = { baseUrl, apiKey: 'demo-key' };
-	await client.createCredential({ name, type: 'agentVideoApi', data });
-}
-
-async function execute(ref: WorkflowRef, { client } = session): Promise<Execution> {
-	return await client.waitForExecution(await client.run(ref, 'Start'));
 }
 
 async function post(ref: WorkflowRef, { parameters }: INode): Promise<Execution> {
@@ -115,18 +84,6 @@ interface Row {
 const LINE: Wires = { Start: [['Rows']], Rows: [['Create']], Create: [['Wait']] };
 
 const ROWS: readonly (readonly [string, Row])[] = [
-	[
-		'Wait for Video, whose finished videos go on',
-		{
-			nodes: [start, rows('Rows', SHOTS), create(), wait, noOp('Next')],
-			wires: { ...LINE, Wait: [['Next']] },
-			faults: [FILE_GONE],
-			failure:
-				/^Wait: 1 of 5 videos failed: task-\w+ \(.*\)\. 4 have gone on: task-.* and 1 more\. Retry .*free of charge/,
-			first: { Next: ['4'] },
-			after: { Next: SHOTS },
-		},
-	],
 	[
 		'Loop Over Items behind Wait for Video',
 		{
@@ -213,19 +170,6 @@ const ROWS: readonly (readonly [string, Row])[] = [
 		},
 	],
 	[
-		'two nodes in a row that each lose one',
-		{
-			nodes: [start, rows('Rows', SHOTS), create(), wait, noOp('Next')],
-			wires: { ...LINE, Wait: [['Next']] },
-			faults: [noCredit('e'), FILE_GONE],
-			failure:
-				/^Wait: 1 of 4 videos failed: .*Create: 1 of 5 videos failed: item 4 \(Insufficient credit\)/,
-			first: { Next: ['3'] },
-			after: { Next: SHOTS },
-			sent: [...SHOTS, 'e'].sort(),
-		},
-	],
-	[
 		'two wires into Create Video, and one is rejected in each run',
 		{
 			nodes: [
@@ -256,9 +200,8 @@ const ALIKE = /^Loop Over Items behind|: chooseBranch$|\.all\(\)/;
 it.each(ROWS.filter(([name]) => thorough(!ALIKE.test(name), true)))(
 	'a Retry goes on with what is left: %s',
 	async (name, { nodes, wires, faults, failure, first, after, sent: expected = SHOTS }) => {
-		const ref = await session.client.importWorkflow(drawn(name, nodes, wires));
 		session.emulator.faults.add(...faults);
-		const failed = await execute(ref);
+		const failed = await session.execute(drawn(name, nodes, wires));
 		expect(failureOf(failed)).toMatch(failure);
 		for (const [behind, [count = '0']] of Object.entries(first))
 			expect(outputItems(failed, behind)).toHaveLength(Number(count));
@@ -268,44 +211,6 @@ it.each(ROWS.filter(([name]) => thorough(!ALIKE.test(name), true)))(
 		const output = Object.keys(after).map((behind) => [behind, shotsOf(retried, behind)]);
 		expect(Object.fromEntries(output)).toStrictEqual(after);
 		expect(sent()).toStrictEqual(expected);
-	},
-	RUN_LIMIT_MS,
-);
-
-it.each<[string, readonly INode[], Wires]>([
-	[
-		'Loop Over Items around Create Video, in round 2',
-		[start, rows('Rows', SHOTS), loop, create(), noOp('Done')],
-		{
-			Start: [['Rows']],
-			Rows: [['Loop']],
-			Loop: [['Done'], ['Create']],
-			Create: [['Loop']],
-		},
-	],
-	[
-		'two wires into Create Video',
-		[start, rows('Rows', ['a', 'b', 'c']), rows('More', ['d', 'e']), create(), noOp('Done')],
-		{
-			Start: [['Rows', 'More']],
-			Rows: [['Create']],
-			More: [['Create']],
-			Create: [['Done']],
-		},
-	],
-])(
-	'a Retry does not send what may exist: %s',
-	async (name, nodes, wires) => {
-		const ref = await session.client.importWorkflow(drawn(`Broken: ${name}`, nodes, wires));
-		session.emulator.faults.add(broken('c'));
-		const failed = await execute(ref);
-		expect(failureOf(failed)).toMatch(/may have been created.*Retry does not send/);
-		const retried = await retry(await retry(failed));
-		expect(failureOf(retried)).toMatch(/Its result may exist/);
-		expect(sent().filter((shot) => shot === 'c')).toHaveLength(1);
-		expect(new Set(sent()).size).toBe(sent().length);
-		const done = shotsOf(retried, 'Done');
-		expect(new Set(done).size).toBe(done.length);
 	},
 	RUN_LIMIT_MS,
 );
@@ -326,14 +231,13 @@ it.each<[string, INode, readonly Fault[], RegExp, readonly string[]]>([
 		const trigger = node('Start', base('executeWorkflowTrigger'), 1.1, {
 			parameters: { inputSource: 'passthrough' },
 		});
-		const called = await client.importWorkflow(
+		const called = await session.publish(
 			drawn(`Called: ${name}`, [trigger, create(), wait, noOp('Deliver')], {
 				Start: [['Create']],
 				Create: [['Wait']],
 				Wait: [['Deliver']],
 			}),
 		);
-		await client.activate(called);
 		const call = node('Call', base('executeWorkflow'), 1.3, {
 			parameters: { workflowId: { __rl: true, mode: 'id', value: called.id } },
 		});
@@ -345,7 +249,7 @@ it.each<[string, INode, readonly Fault[], RegExp, readonly string[]]>([
 			}),
 		);
 		session.emulator.faults.add(...faults);
-		const failed = first === start ? await execute(ref) : await post(ref, first);
+		const failed = first === start ? await session.execute(ref) : await post(ref, first);
 		expect(failureOf(failed)).toMatch(failure);
 		const retried = await retry(failed);
 		expect(failureOf(retried)).toBe('');
@@ -369,7 +273,7 @@ it(
 		const ref = await client.importWorkflow(
 			drawn('Moderated', nodes, { ...LINE, Wait: [['Next']] }),
 		);
-		const failed = await execute(ref);
+		const failed = await session.execute(ref);
 		expect(failureOf(failed)).toMatch(
 			/Retry does not change what failed at the service, and costs nothing – To go on without them, connect the output Failed/,
 		);
@@ -395,6 +299,7 @@ it(
 it(
 	'a Retry sends the open calls of an agent out again, and asks the model for nothing twice',
 	async () => {
+		const { model } = session;
 		const rome = call('c1', 'weather', { city: 'Rome' });
 		model.replyWith((messages) => {
 			if (messages[0]!.content === 'Hello') return 'Hello.';
@@ -405,7 +310,7 @@ it(
 			'weather',
 			'return $runIndex === 0 ? [] : [{ json: { degrees: 4 } }];',
 		);
-		const ref = await session.client.importWorkflow(
+		const failed = await session.execute(
 			draw('Open call', {
 				tools: ['weather'],
 				questions: ['Rome', 'Hello'],
@@ -413,10 +318,6 @@ it(
 				wires: { weather: [['Agent']] },
 			}),
 		);
-		const answersOf = (execution: Execution) =>
-			outputItems(execution, 'Answers').map(({ json: { output } }) => output);
-
-		const failed = await execute(ref);
 		expect(failureOf(failed)).toMatch(
 			/^Agent: Tool weather returned no item for 1 call\. Retry sends these calls out again/,
 		);
