@@ -23,7 +23,7 @@ export const COMPATIBILITY_ROWS: readonly CompatibilityRow[] = [
 		node: 'FunctionCallingAgent',
 		file,
 	})),
-	{ what: 'Super Assistant', node: 'SuperAssistant', file: 'superAssistant.test.ts' },
+	{ what: 'Super Assistant', node: 'SuperAssistant', file: 'memory.test.ts' },
 	{ what: 'Agent Video Chat Model', node: 'AgentVideoChatModel', file: 'chatModel.test.ts' },
 	{ what: 'Create Video', node: 'CreateVideo', file: 'createVideo.test.ts' },
 	{ what: 'Wait for Video, suspended', node: 'WaitForVideo', file: 'kills.test.ts' },

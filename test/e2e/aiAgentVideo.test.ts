@@ -4,18 +4,13 @@ import type { Browser } from 'playwright-core';
 
 import { failureOf } from '../../lab/n8n/execution';
 import type { WorkflowRef } from '../../lab/n8n/N8nClient';
-import { EXAMPLE_CREDENTIAL, readExample, webhookIdOf } from '../../lab/n8n/readExample';
+import { readExample, webhookIdOf } from '../../lab/n8n/readExample';
 import { startBrowser } from '../../lab/browser/startBrowser';
 import { chatUrl } from '../../lab/n8n/streamChat';
-import { inChat } from './support/inChat';
-import {
-	RUN_LIMIT_MS,
-	SET_UP_LIMIT_MS,
-	showProgress,
-	startSession,
-	type Session,
-} from './support/session';
 import { FAILURE } from '../support/failureTexts';
+import { inChat } from './support/inChat';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, showProgress } from './support/session';
+import { useSession } from './support/useSession';
 
 /** Timeout for a video, in milliseconds, on a busy machine. */
 const VIDEO_LIMIT_MS = 90_000;
@@ -25,36 +20,20 @@ const ERROR = `${FAILURE.unavailable}; the task may have been created. The servi
 interface ChatRequest {
 	readonly stream: boolean;
 	readonly messages: readonly { readonly role: string; readonly content: string | null }[];
-	readonly tools: readonly { readonly function: object }[];
 }
 
-let session: Session;
+const session = useSession({ videoSeconds: 8 });
 let browser: Browser;
 let example: WorkflowRef;
 let url: string;
 
 beforeAll(async () => {
-	session = await startSession({ videoSeconds: 8 });
 	browser = await startBrowser(showProgress);
-	await session.client.createCredential({
-		name: EXAMPLE_CREDENTIAL,
-		type: 'agentVideoApi',
-		data: { baseUrl: session.emulator.url, apiKey: 'demo-key' },
-	});
+	session.keep({ stop: () => browser.close() });
 	const workflow = await readExample('agent');
-	example = await session.client.importWorkflow(workflow);
-	await session.client.activate(example);
+	example = await session.publish(workflow);
 	url = chatUrl(session.n8n.url, webhookIdOf(workflow));
 }, SET_UP_LIMIT_MS);
-
-afterAll(async () => {
-	await browser.close();
-	await session.stop();
-}, RUN_LIMIT_MS);
-
-beforeEach(() => {
-	session.emulator.journal.clear();
-});
 
 const chats = () =>
 	session.emulator.journal.of('/v1/chat/completions').map(({ body }) => body as ChatRequest);
@@ -93,33 +72,6 @@ it(
 			[{ status: 'completed', video_url: expect.stringContaining('.mp4') as string }],
 		]);
 		expect(failureOf(await session.client.lastExecution(example))).toBe('');
-		expect(chats()[0]!.tools.map(({ function: offered }) => offered)).toMatchObject([
-			{
-				name: 'Wait_for_Video',
-				description:
-					'Wait until a video is finished, or get its status now. Returns its URL, and in a workflow its file.',
-				parameters: {
-					properties: {
-						task_id: { type: 'string' },
-						wait: { type: 'boolean', default: true },
-					},
-					required: ['task_id'],
-				},
-			},
-			{
-				name: 'Create_Video',
-				description:
-					'Generate a video from text, images, videos or audio. Returns its task_id for Wait for Video, or the finished video.',
-				parameters: {
-					properties: {
-						prompt: { type: 'string' },
-						aspect_ratio: { type: 'string', default: '16:9' },
-						duration: { type: 'number', default: 0 },
-					},
-					required: ['prompt'],
-				},
-			},
-		]);
 	},
 	RUN_LIMIT_MS + VIDEO_LIMIT_MS,
 );

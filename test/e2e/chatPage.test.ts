@@ -4,86 +4,53 @@ import { join } from 'node:path';
 
 import type { Browser } from 'playwright-core';
 
-import { ROOT } from '../../lab/paths';
-import { Running } from '../../lab/services/Running';
 import { startBrowser } from '../../lab/browser/startBrowser';
 import { chatUrl } from '../../lab/n8n/streamChat';
+import { ROOT } from '../../lab/paths';
 import { events, json, startScriptedServer, type Script } from '../support/scriptedServer';
-import { node, workflow } from './support/buildWorkflow';
-import { heldReply, text } from './support/heldReply';
+import { chatTrigger, node, workflow } from './support/buildWorkflow';
+import { END, heldReply, text } from './support/heldReply';
 import { inChat } from './support/inChat';
 import { BROWSER_LIMIT_MS } from './support/inPage';
-import {
-	RUN_LIMIT_MS,
-	SET_UP_LIMIT_MS,
-	showProgress,
-	startSession,
-	type Session,
-} from './support/session';
+import { chunk } from './support/scriptedModel';
+import { SET_UP_LIMIT_MS, showProgress } from './support/session';
+import { useSession } from './support/useSession';
 
 const TOOL_START = {
 	session_id: 's-1',
 	extension: { type: 'tool_start', data: { tool: 'search', arguments: { query: 'n8n' } } },
 };
 
-const END = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+const PROMPT: object = { prompt: '={{ $json.chatInput }}' };
 
-const running = new Running();
-let session: Session;
+const session = useSession();
 let browser: Browser;
 let answer: Script;
 
 beforeAll(async () => {
-	session = running.keep(await startSession());
-	const scripted = running.keep(
+	const scripted = session.keep(
 		await startScriptedServer((...args) => {
 			answer(...args);
 		}),
 	);
 	browser = await startBrowser(showProgress);
-	running.keep({ stop: () => browser.close() });
-	for (const [name, baseUrl] of [
-		['Emulator', session.emulator.url],
-		['Scripted', scripted.url],
-	] as const) {
-		await session.client.createCredential({
-			name,
-			type: 'agentVideoApi',
-			data: { baseUrl, apiKey: 'demo-key' },
-		});
-	}
+	session.keep({ stop: () => browser.close() });
+	await session.credential('Scripted', scripted.url);
 }, SET_UP_LIMIT_MS);
-
-afterAll(async () => {
-	await running.stop();
-}, RUN_LIMIT_MS);
 
 /** Activates a chat that is answered by one node, and returns its URL. */
 async function publish(
 	name: string,
-	type: 'superAssistant' | 'chatCompletion',
-	{
-		credential,
-		parameters,
-		options = { responseMode: 'streaming' },
-	}: {
-		readonly credential: string;
-		readonly parameters: object;
-		readonly options?: object;
-	},
+	type: string,
+	{ parameters = PROMPT, credential = 'Scripted', responseMode = 'streaming' } = {},
 ): Promise<string> {
-	const { client, n8n } = session;
-	const ref = await client.importWorkflow(
+	await session.publish(
 		workflow(name, [
-			node('Chat', '@n8n/n8n-nodes-langchain.chatTrigger', 1.3, {
-				parameters: { public: true, options },
-				webhookId: name,
-			}),
+			chatTrigger(name, responseMode),
 			node('Answer', `n8n-nodes-agent-video.${type}`, 1, { parameters, credential }),
 		]),
 	);
-	await client.activate(ref);
-	return chatUrl(n8n.url, name);
+	return chatUrl(session.n8n.url, name);
 }
 
 it(
@@ -91,10 +58,8 @@ it(
 	async () => {
 		const reply = heldReply([TOOL_START], [text('n8n is a '), text('workflow tool.')]);
 		answer = reply.script;
-		const url = await publish('assistant', 'superAssistant', {
-			credential: 'Scripted',
-			parameters: { appCode: 'demo-assistant' },
-		});
+		const parameters = { appCode: 'demo-assistant' };
+		const url = await publish('assistant', 'superAssistant', { parameters });
 		await inChat(browser, { url, name: 'assistant' }, async (chat) => {
 			await chat.ask('What is n8n?');
 			await chat.shows('Running search: {"query":"n8n"}');
@@ -116,10 +81,7 @@ it(
 	async () => {
 		const reply = heldReply([text('The **first** ')], [text('and the last.')]);
 		answer = reply.script;
-		const url = await publish('completion', 'chatCompletion', {
-			credential: 'Scripted',
-			parameters: { prompt: '={{ $json.chatInput }}' },
-		});
+		const url = await publish('completion', 'chatCompletion');
 		await inChat(browser, { url, name: 'completion' }, async (chat) => {
 			await chat.ask('Hi');
 			await chat.shows('The first');
@@ -147,11 +109,8 @@ it.each([
 			else json(response, 200, { choices: [{ message: { content: pieces.join('') } }] });
 		};
 		const name = `images-${responseMode}`;
-		const url = await publish(name, 'chatCompletion', {
-			credential: 'Scripted',
-			parameters: { prompt: '={{ $json.chatInput }}', ...streaming },
-			options: { responseMode },
-		});
+		const parameters = { ...PROMPT, ...streaming };
+		const url = await publish(name, 'chatCompletion', { parameters, responseMode });
 		await inChat(browser, { url, name }, async (chat) => {
 			await chat.ask('Hi');
 			await chat.shows('That is all');
@@ -171,13 +130,9 @@ it(
 	'a visitor sees where a reply was cut off',
 	async () => {
 		answer = (response) => {
-			const end = { choices: [{ index: 0, finish_reason: 'length', delta: {} }] };
-			events(response, [text('It begins'), end]);
+			events(response, [text('It begins'), chunk({}, { finish_reason: 'length' })]);
 		};
-		const url = await publish('cut', 'chatCompletion', {
-			credential: 'Scripted',
-			parameters: { prompt: '={{ $json.chatInput }}' },
-		});
+		const url = await publish('cut', 'chatCompletion');
 		await inChat(browser, { url, name: 'cut' }, async (chat) => {
 			await chat.ask('Hi');
 			await chat.shows('The reply was cut off here');
@@ -191,21 +146,26 @@ it(
 	'an error stands in a paragraph of its own behind what was shown of the reply',
 	async () => {
 		answer = (response) => {
-			response.writeHead(200, { 'content-type': 'text/event-stream' });
-			response.write(`data: ${JSON.stringify(text('It begins and then it'))}\n\n`);
-			response.end();
+			events(response, [text('It begins and then it')]);
 		};
-		const url = await publish('broken', 'chatCompletion', {
-			credential: 'Scripted',
-			parameters: {
-				prompt: '={{ $json.chatInput }}',
-				options: { retries: 0 },
-			},
-		});
+		const parameters = { ...PROMPT, options: { retries: 0 } };
+		const url = await publish('broken', 'chatCompletion', { parameters });
 		await inChat(browser, { url, name: 'broken' }, async (chat) => {
 			await chat.ask('Hi');
 			await chat.shows('Error:');
 			expect(await chat.text()).toMatch(/It begins and then it \[…\]\n+Error: /);
+		});
+	},
+	BROWSER_LIMIT_MS,
+);
+
+it(
+	'a visitor reads what has become of a video, where no node follows',
+	async () => {
+		const url = await publish('video', 'createVideo', { credential: 'Emulator' });
+		await inChat(browser, { url, name: 'video' }, async (chat) => {
+			await chat.ask('A lake at dawn');
+			await chat.shows('The video is not finished: task task-');
 		});
 	},
 	BROWSER_LIMIT_MS,
@@ -217,14 +177,11 @@ it(
 		answer = (response) => {
 			events(response, [text('The **sea** '), text('is blue.'), END]);
 		};
-		const url = await publish('embedded', 'chatCompletion', {
-			credential: 'Scripted',
-			parameters: { prompt: '={{ $json.chatInput }}' },
-		});
+		const url = await publish('embedded', 'chatCompletion');
 		const recipes = await readFile(join(ROOT, 'docs', 'recipes.md'), 'utf8');
 		const [, lines = ''] = /```html\n([^`]+)```/.exec(recipes)!;
 		let page = lines.replace('URL of the chat', url);
-		const site = running.keep(
+		const site = session.keep(
 			await startScriptedServer((response) => {
 				response.writeHead(200, { 'content-type': 'text/html' }).end(page);
 			}),

@@ -2,44 +2,25 @@
 import axios from 'axios';
 
 import { failureOf, outputItems } from '../../lab/n8n/execution';
-import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
-import { drawn, node, withSubNodes, workflow } from './support/buildWorkflow';
+import { node, workflow } from './support/buildWorkflow';
 import { createAtOnce, keyedWorkflow } from './support/keyedVideos';
 import { LEDGER } from './support/ledger';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+import { RUN_LIMIT_MS } from './support/session';
+import { useSession } from './support/useSession';
 
 const CREATE = 'n8n-nodes-agent-video.createVideo';
 const PATH = '/v1/videos/generations';
 
-let session: Session;
-
-beforeAll(async () => {
-	session = await startSession({ videoSeconds: 0.01 });
-	for (const name of ['Emulator', EXAMPLE_CREDENTIAL])
-		await session.client.createCredential({
-			name,
-			type: 'agentVideoApi',
-			data: { baseUrl: session.emulator.url, apiKey: 'demo-key' },
-		});
-}, SET_UP_LIMIT_MS);
-
-afterAll(async () => {
-	await session.stop();
-}, RUN_LIMIT_MS);
-
-beforeEach(() => {
-	session.emulator.journal.clear();
-	session.emulator.faults.clear();
-});
+const session = useSession({ videoSeconds: 0.01 });
 
 const start = node('Start', 'n8n-nodes-base.manualTrigger', 1);
 
 it(
-	'sends an image from binary data as a URL that needs no sign-in',
+	'sends an image from binary data as a URL that needs no sign-in, to a service that can reach this n8n',
 	async () => {
-		const { client, emulator } = session;
-		const ref = await client.importWorkflow(
-			workflow('Pictures', [
+		const { emulator } = session;
+		const create = async (credential: string) => {
+			const pictures = workflow(`Pictures, ${credential}`, [
 				start,
 				node('Text', 'n8n-nodes-base.set', 3.4, {
 					parameters: { mode: 'raw', jsonOutput: '{ "text": "picture of a lake" }' },
@@ -55,12 +36,16 @@ it(
 							file: [{ kind: 'image', source: 'binary', binaryProperty: 'data' }],
 						},
 					},
-					credential: 'Emulator',
+					credential,
 				}),
-			]),
+			]);
+			return failureOf(await session.execute(pictures));
+		};
+		await session.credential('On the internet', 'https://api.example.com');
+		expect(await create('On the internet')).toMatch(
+			/^Create: .* would be published at http:\/\/127\.0\.0\.1:\d+, which the service cannot reach/,
 		);
-		const execution = await client.waitForExecution(await client.run(ref, 'Start'));
-		expect(failureOf(execution)).toBe('');
+		expect(await create('Emulator')).toBe('');
 		const [request] = emulator.journal.of(PATH);
 		const { images, ...fields } = request!.body as { images: string[] };
 		expect(fields).toStrictEqual({
@@ -98,7 +83,7 @@ it(
 			{ kind: 'reset', ...at(13) },
 			{ kind: 'status', status: 410, path: '/cdn/', skip: 1 },
 		);
-		const ref = await client.importWorkflow(
+		const failed = await session.execute(
 			workflow('Night', [
 				start,
 				node('Rows', 'n8n-nodes-base.code', 2, {
@@ -114,7 +99,6 @@ it(
 				node('Next', 'n8n-nodes-base.noOp', 1),
 			]),
 		);
-		const failed = await client.waitForExecution(await client.run(ref, 'Start'));
 		emulator.faults.clear();
 		emulator.faults.add(moderated);
 		expect(failureOf(failed)).toMatch(
@@ -138,8 +122,7 @@ it(
 	'10 executions at the same moment create one video for one key, and all get its task',
 	async () => {
 		const { client, emulator, n8n } = session;
-		const ref = await client.importWorkflow(keyedWorkflow('keyed'));
-		await client.activate(ref);
+		const ref = await session.publish(keyedWorkflow('keyed'));
 		const key = 'one order';
 		const items = await createAtOnce(session, ref, `${n8n.url}/webhook/keyed`, {
 			key,
@@ -157,42 +140,4 @@ it(
 		expect(rows).toMatchObject([{ task_id: task!.id, status: 'open' }]);
 	},
 	2 * RUN_LIMIT_MS,
-);
-
-it(
-	'as the only tool of an AI Agent it waits, and gives the model the address of the video',
-	async () => {
-		const agent = node('AI Agent', '@n8n/n8n-nodes-langchain.agent', 3.1, {
-			parameters: { promptType: 'define', text: 'Make a video of a lighthouse' },
-		});
-		const model = node('Model', 'n8n-nodes-agent-video.agentVideoChatModel', 1, {
-			credential: 'Emulator',
-			parameters: { model: { __rl: true, mode: 'id', value: 'chat-m1' } },
-		});
-		const tool = node('Create Video', 'n8n-nodes-agent-video.createVideoTool', 1, {
-			credential: 'Emulator',
-			parameters: {
-				prompt: "={{ $fromAI('prompt', `What the video shows`, 'string') }}",
-				waitUntilFinished: true,
-			},
-		});
-		const base = drawn('Agent', [start, agent], { Start: [['AI Agent']] });
-		const asking = withSubNodes(base, 'AI Agent', [
-			[model, 'ai_languageModel'],
-			[tool, 'ai_tool'],
-		]);
-		const ref = await session.client.importWorkflow(asking);
-		const execution = await session.client.waitForExecution(
-			await session.client.run(ref, 'Start'),
-		);
-		expect(failureOf(execution)).toBe('');
-		const chats = session.emulator.journal.of('/v1/chat/completions').map(({ body }) => body);
-		const { messages } = chats.at(-1) as { messages: { role: string; content: string }[] };
-		const results = messages.filter(({ role }) => role === 'tool');
-		expect(results.map(({ content }) => JSON.parse(content) as unknown)).toMatchObject([
-			[{ status: 'completed', video_url: expect.stringContaining('.mp4') as string }],
-		]);
-		expect(session.emulator.journal.of(PATH)).toHaveLength(1);
-	},
-	RUN_LIMIT_MS,
 );

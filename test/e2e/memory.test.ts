@@ -1,40 +1,21 @@
 import { failureOf } from '../../lab/n8n/execution';
 import { postWebhook } from '../../lab/n8n/postWebhook';
+import type { Workflow } from '../../lab/n8n/workflow';
 import { MEMORY_TABLE } from '../../nodes/shared/chat/memory';
 import { SESSION_TABLE } from '../../nodes/SuperAssistant/execute';
-import { node, workflow } from './support/buildWorkflow';
+import { chatTrigger, node, workflow } from './support/buildWorkflow';
 import { startScriptedModel, type ScriptedModel } from './support/scriptedModel';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
+import { useSession } from './support/useSession';
 
-let session: Session;
-let client: Session['client'];
+const session = useSession();
 let model: ScriptedModel;
 
 beforeAll(async () => {
-	session = await startSession();
-	({ client } = session);
-	model = await startScriptedModel();
-	for (const [name, baseUrl] of [
-		['Model', model.url],
-		['Emulator', session.emulator.url],
-	] as const)
-		await client.createCredential({
-			name,
-			type: 'agentVideoApi',
-			data: { baseUrl, apiKey: 'demo-key' },
-		});
+	model = session.keep(await startScriptedModel());
+	await session.credential('Model', model.url);
 }, SET_UP_LIMIT_MS);
 
-afterAll(async () => {
-	await model.stop();
-	await session.stop();
-}, RUN_LIMIT_MS);
-
-const chatTrigger = (name: string) =>
-	node('Chat', '@n8n/n8n-nodes-langchain.chatTrigger', 1.3, {
-		parameters: { public: true, options: { responseMode: 'lastNode' } },
-		webhookId: name,
-	});
 const message = (chatInput: string, sessionId: string) => ({
 	action: 'sendMessage',
 	...{ sessionId, chatInput },
@@ -43,18 +24,19 @@ const message = (chatInput: string, sessionId: string) => ({
 it(
 	"the editor's test chat remembers as well",
 	async () => {
+		const { client } = session;
 		model.replyWith(() => 'Yes');
 		const item = { json: message('Hi', 'test-chat') };
 		const ref = await client.importWorkflow({
 			...workflow('test chat', [
-				chatTrigger('test-chat'),
+				chatTrigger('test-chat', 'lastNode'),
 				node('Answer', 'n8n-nodes-agent-video.chatCompletion', 1, {
 					parameters: { memory: 'chat' },
 					credential: 'Model',
 				}),
 			]),
 			pinData: { Chat: [item] },
-		} as ReturnType<typeof workflow>);
+		} as Workflow);
 		for (const turns of [0, 1, 2]) {
 			const id = await client.run(ref, 'Chat');
 			expect(failureOf(await client.waitForExecution(id))).toBe('');
@@ -67,10 +49,11 @@ it(
 it(
 	'keeps turns and sessions of chats for 90 days, and every row that is not theirs',
 	async () => {
+		const { client } = session;
 		model.replyWith(() => 'Hello');
 		const ref = await client.importWorkflow(
 			workflow('flood', [
-				chatTrigger('flood'),
+				chatTrigger('flood', 'lastNode'),
 				node('Assistant', 'n8n-nodes-agent-video.superAssistant', 1, {
 					parameters: { appCode: 'demo-assistant', message: '={{ $json.chatInput }}' },
 					credential: 'Emulator',
@@ -115,6 +98,40 @@ it(
 				],
 			});
 		}
+	},
+	RUN_LIMIT_MS,
+);
+
+it(
+	'a super assistant remembers a session per key across executions, and makes no other one',
+	async () => {
+		const { client, n8n } = session;
+		const path = 'session-per-key';
+		const ref = await session.publish(
+			workflow(path, [
+				node('Webhook', 'n8n-nodes-base.webhook', 2.1, {
+					parameters: { httpMethod: 'POST', path, responseMode: 'lastNode' },
+					webhookId: path,
+				}),
+				node('Assistant', 'n8n-nodes-agent-video.superAssistant', 1, {
+					parameters: {
+						appCode: 'demo-assistant',
+						message: '={{ $json.body.message }}',
+						session: 'key',
+						sessionKey: '={{ $json.body.key }}',
+					},
+					credential: 'Emulator',
+				}),
+			]),
+		);
+		const say = async (text: string, key: string) => {
+			const url = `${n8n.url}/webhook/${path}`;
+			return (await postWebhook<{ output: string }>(url, { message: text, key })).data.output;
+		};
+		await say('My name is Ada.', 'chat-a');
+		expect(await say('What is my name?', 'chat-a')).toBe('Your name is Ada.');
+		expect(await say('What is my name?', 'chat-b')).toBe('You have not told me that yet.');
+		expect(await client.executions(ref)).toHaveLength(3);
 	},
 	RUN_LIMIT_MS,
 );

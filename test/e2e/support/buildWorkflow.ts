@@ -31,6 +31,14 @@ export function node(
 	} as INode;
 }
 
+/** A public chat, whose address has its name. */
+export function chatTrigger(name: string, responseMode: string, parameters: object = {}): INode {
+	return node('Chat', '@n8n/n8n-nodes-langchain.chatTrigger', 1.3, {
+		parameters: { public: true, ...parameters, options: { responseMode } },
+		webhookId: name,
+	});
+}
+
 /** Builds a workflow of nodes in sequence. */
 export function workflow(name: string, nodes: readonly INode[]): Workflow {
 	const links = nodes

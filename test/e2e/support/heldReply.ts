@@ -1,11 +1,13 @@
 import type { ServerResponse } from 'node:http';
 
 import type { Script } from '../../support/scriptedServer';
+import { chunk } from './scriptedModel';
 
-const END = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
+/** The end of a streamed reply. */
+export const END = chunk({}, { finish_reason: 'stop' });
 
 /** A chunk of a streamed reply with text. */
-export const text = (content: string) => ({ choices: [{ index: 0, delta: { content } }] });
+export const text = (content: string) => chunk({ content });
 
 /** A streamed reply that pauses until the test continues it. */
 export interface HeldReply {

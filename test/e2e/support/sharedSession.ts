@@ -4,10 +4,9 @@ import type { N8nClient } from '../../../lab/n8n/N8nClient';
 import { postWebhook } from '../../../lab/n8n/postWebhook';
 import { SESSION_TABLE } from '../../../nodes/SuperAssistant/execute';
 import { events, type Script } from '../../support/scriptedServer';
-import { text } from './heldReply';
+import { END, text } from './heldReply';
 
 const SENDERS = 4;
-const END = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
 
 /** An assistant that opens a session for each request without one. It answers the first ones once all of them have come. */
 export function crowdedAssistant(): Script {
