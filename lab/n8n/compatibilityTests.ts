@@ -34,6 +34,7 @@ export const COMPATIBILITY_ROWS: readonly CompatibilityRow[] = [
 	].map(({ what, file }) => ({ what: `Ledger, ${what}`, file })),
 	{ what: 'Idempotency keys and limits, in queue mode', file: 'queueMode.test.ts' },
 	{ what: 'Memory', file: 'memory.test.ts' },
+	{ what: 'Collecting videos', file: 'kills.test.ts' },
 	{ what: 'Batch and chat examples, credential', file: 'demo.test.ts' },
 ];
 

@@ -2,13 +2,14 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { outputItems } from '../../lab/n8n/execution';
-import type { N8nClient } from '../../lab/n8n/N8nClient';
-import { ROOT } from '../../lab/paths';
-import { EXAMPLE_CREDENTIAL, readExample } from '../../lab/n8n/readExample';
 import { runBatch, saveVideos } from '../../lab/demo/runBatch';
+import { outputItems } from '../../lab/n8n/execution';
+import { readExample } from '../../lab/n8n/readExample';
+import { ROOT } from '../../lab/paths';
+import { FAILURE } from '../support/failureTexts';
 import { COMPLETED, FAILED } from '../support/waitOutputs';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './support/session';
+import { RUN_LIMIT_MS } from './support/session';
+import { useSession } from './support/useSession';
 
 /** The videos that the topics of the batch example request. */
 const REQUESTED = [
@@ -23,22 +24,28 @@ const REQUESTED = [
 	},
 ] as const;
 
-let session: Session;
-let client: N8nClient;
+const session = useSession({ videoSeconds: 8 });
 
-beforeAll(async () => {
-	session = await startSession({ videoSeconds: 8 });
-	({ client } = session);
-	await client.createCredential({
-		name: EXAMPLE_CREDENTIAL,
-		type: 'agentVideoApi',
-		data: { baseUrl: session.emulator.url, apiKey: 'demo-key' },
+describe('the test of the credential', () => {
+	test.each<[string, object, string, RegExp, number]>([
+		['of the service', {}, 'OK', /^The service accepted the API key/, 1],
+		['with a wrong key', { apiKey: 'wrong' }, 'Error', new RegExp(`^${FAILURE.badKey}`), 1],
+		['without a key', { apiKey: '' }, 'Error', /^API Key is empty/, 0],
+	])('%s', async (_title, data, status, message, requests) => {
+		const { client, emulator } = session;
+		// With the values of the open form.
+		const result = await client.testCredential({
+			name: 'Tested',
+			type: 'agentVideoApi',
+			data: { baseUrl: emulator.url, apiKey: 'demo-key', ...data },
+		});
+		expect(result).toMatchObject({
+			status,
+			message: expect.stringMatching(message) as string,
+		});
+		expect(emulator.journal.of('/v1/videos/tasks')).toHaveLength(requests);
 	});
-}, SET_UP_LIMIT_MS);
-
-afterAll(async () => {
-	await session.stop();
-}, RUN_LIMIT_MS);
+});
 
 describe('the batch example', () => {
 	const folder = join(ROOT, '.cache', 'e2e-output');
@@ -49,10 +56,11 @@ describe('the batch example', () => {
 	it(
 		'generates a video of the requested duration and size for each topic',
 		async () => {
+			const { client, emulator } = session;
 			const batch = await client.importWorkflow(await readExample('batch'));
 			const lines: string[] = [];
 			const execution = await runBatch(client, batch, {
-				emulator: session.emulator,
+				emulator,
 				onProgress: (line) => lines.push(line),
 			});
 
