@@ -1,4 +1,4 @@
-// @seconds 20
+// @seconds 10
 import { failureOf, type Execution } from '../../lab/n8n/execution';
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { chatText, streamWebhook } from '../../lab/n8n/streamChat';

@@ -322,8 +322,17 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 	},
 
 	'nightly-video-batch.json': async (lab) => {
-		const { execution } = await runNow(lab, 'nightly-video-batch.json');
-		await expectVideos(lab, execution, 3);
+		const ref = await lab.client.importWorkflow(
+			await readExampleFile('nightly-video-batch.json'),
+		);
+		const execution = await run(lab, ref);
+		const finished = outputItems(execution, 'Finished Videos');
+		expect(finished).toHaveLength(3);
+		expect(outputItems(execution, 'Failed Videos')).toHaveLength(0);
+		for (const item of finished)
+			expect((await lab.client.download(binaryOf(item, 'data'))).length).toBeGreaterThan(
+				1_000,
+			);
 		// They are sent concurrently, in any order.
 		const created = bodies(lab, CREATE) as { model: string }[];
 		expect(created.sort((a, b) => (a.model < b.model ? -1 : 1))).toMatchObject([
@@ -332,9 +341,6 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 			{ model: 'video-m5', duration: 3, mode: 'std', aspect_ratio: '9:16' },
 		]);
 
-		const ref = await lab.client.importWorkflow(
-			await readExampleFile('nightly-video-batch.json'),
-		);
 		const night = async () => {
 			const id = await lab.client.run(ref, 'Every Night at 2');
 			return await lab.client.waitForExecution(id, { limitMs: SLOW_LIMIT_MS });
@@ -584,16 +590,6 @@ const toolResults = (lab: ExampleLab): unknown[] => {
 	return results.map(({ content }) => JSON.parse(content) as unknown);
 };
 
-const message = (chatInput: string, sessionId: string) => ({
-	action: 'sendMessage',
-	sessionId,
-	chatInput,
-});
-
-async function chatUrlOf({ n8n }: ExampleLab, file: string): Promise<string> {
-	return chatUrl(n8n.url, webhookIdOf(await readExampleFile(file)));
-}
-
 /** What is changed in an example, so that a test does not wait for its limits. */
 type Changes = readonly (readonly [from: string, to: string])[];
 
@@ -619,9 +615,9 @@ async function publish(
 /** Activates the chat of an example and returns one conversation; `of` begins that of another visitor. */
 async function publishChat(lab: ExampleLab, file: string, changes?: Changes) {
 	const ref = await publish(lab, file, changes);
-	const url = await chatUrlOf(lab, file);
-	const send = (question: string, sessionId: string, login?: Readonly<Record<string, string>>) =>
-		streamWebhook(url, message(question, sessionId), undefined, login);
+	const url = chatUrl(lab.n8n.url, webhookIdOf(await readExampleFile(file)));
+	const send = (chatInput: string, sessionId: string, login?: Readonly<Record<string, string>>) =>
+		streamWebhook(url, { action: 'sendMessage', sessionId, chatInput }, undefined, login);
 	const of = (sessionId: string) => ({
 		ask: async (question: string) => {
 			const lines = await send(question, sessionId, lab.client.login);
@@ -644,33 +640,9 @@ async function publishChat(lab: ExampleLab, file: string, changes?: Changes) {
 }
 
 /** Executes an example from its manual trigger. */
-async function runNow(lab: ExampleLab, file: string, states = new Set<string>()) {
-	const ref = await lab.client.importWorkflow(await readExampleFile(file));
-	return { ref, execution: await run(lab, ref, states) };
-}
-
-async function run(
-	{ client }: ExampleLab,
-	ref: WorkflowRef,
-	states = new Set<string>(),
-): Promise<Execution> {
-	const execution = await client.waitForExecution(await client.run(ref, 'Run Now'), {
-		limitMs: SLOW_LIMIT_MS,
-		onProgress: ({ status }) => {
-			states.add(status);
-			return Promise.resolve();
-		},
-	});
+async function run({ client }: ExampleLab, ref: WorkflowRef): Promise<Execution> {
+	const id = await client.run(ref, 'Run Now');
+	const execution = await client.waitForExecution(id, { limitMs: SLOW_LIMIT_MS });
 	expect(failureOf(execution)).toBe('');
 	return execution;
-}
-
-/** Expects this number of video files, and no failed videos. */
-async function expectVideos({ client }: ExampleLab, execution: Execution, count: number) {
-	const finished = outputItems(execution, 'Finished Videos');
-	expect(finished).toHaveLength(count);
-	expect(outputItems(execution, 'Failed Videos')).toHaveLength(0);
-	for (const item of finished) {
-		expect((await client.download(binaryOf(item, 'data'))).length).toBeGreaterThan(1_000);
-	}
 }
