@@ -141,14 +141,6 @@ export async function agent(
 	return { ...result, items: allItems(result, 'Agent').slice(0, 2).flat() };
 }
 
-/** Runs a chain with Agent Video Chat Model, which asks "Hi". */
-export async function model(target: Target, { isStreamed: stream = false, ...form }: ChatForm) {
-	const { prompt: _prompt, streaming: _streaming, ...parameters } = chatParameters(form);
-	const options = { ...environment(target), stream, parameters };
-	const result = await runNode('agentVideoChatModel', options);
-	return { ...result, items: result.outputs.flat() };
-}
-
 /** Runs Super Assistant. */
 export async function assistant(target: Target, form: AssistantForm): Promise<Ran> {
 	const { message, appCode = 'demo-assistant', sessionId, isStreamed } = form;
