@@ -306,6 +306,7 @@ describe('an error event', () => {
 		// Without one of these fields it is a chunk.
 		['with a code and a message', event({ code: 1302, message: 'Own words' }), {}],
 		['with both as text', event({ code: 'Throttling', message: 'Own words' }), {}],
+		['beside a field that says so', event({ error: true, message: 'Own words' }), {}],
 		['beside an answer', event(says('!', { error: { message: 'Own words' } })), {}],
 	])('%s ends a stream with its words', async (_name, text, details) => {
 		const error = (await outcome(event(says('Half')) + text + END + DONE)) as ServiceError;

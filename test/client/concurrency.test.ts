@@ -24,6 +24,18 @@ test('between two groups of five items passes a turn', async () => {
 	expect(events.indexOf(10)).toBeGreaterThan(events.lastIndexOf('turn'));
 });
 
+test('after a failure no further item is started, and those in progress are awaited', async () => {
+	const events: string[] = [];
+	const work = async (item: number) => {
+		events.push(`${item} begins`);
+		if (item === 0) throw new Error('broken');
+		await passes();
+		events.push(`${item} ends`);
+	};
+	await expect(mapConcurrent([0, 1, 2, 3], 2, work)).rejects.toThrow('broken');
+	expect(events).toStrictEqual(['0 begins', '1 begins', '1 ends']);
+});
+
 test('an item that waits for its turn is not started after a failure', async () => {
 	const started: number[] = [];
 	const failing = (item: number) => {

@@ -367,7 +367,7 @@ describe('output', () => {
 
 describe('many items', () => {
 	test('50 items, 3 of them failing: order and item linking hold, each failure stays on its own item', async () => {
-		// The server answers once eight calls are open, or the last one has arrived.
+		// The server answers once eight calls are open, or the last one has arrived, the latest first.
 		const failing = ['q7', 'q20', 'q49'];
 		const open: (() => void)[] = [];
 		let most = 0;
@@ -380,7 +380,7 @@ describe('many items', () => {
 			});
 			most = Math.max(most, open.length);
 			if (open.length < 8 && index < 49) return;
-			for (const answer of open.splice(0)) answer();
+			for (const answer of open.splice(0).reverse()) answer();
 		};
 		const items = Array.from({ length: 50 }, (_, index) => ({ chatInput: `q${index}` }));
 		const { status, outputs } = await chat({

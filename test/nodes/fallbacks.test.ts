@@ -127,6 +127,13 @@ describe.each(['chatCompletion', 'functionCallingAgent'])('%s, Fallbacks', (node
 			'second',
 		],
 		[
+			'a stream that breaks after text that nobody watches: the next model answers',
+			{ first: -2 },
+			{},
+			['first', 'second'],
+			'second',
+		],
+		[
 			'a list from an expression is the same as codes with commas, without what is empty',
 			{ first: 400, second: 400 },
 			{ options: { fallbacks: BY_EXPRESSION } },
