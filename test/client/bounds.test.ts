@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { applyChunk, startAccumulator, toCompletion } from '../../nodes/client/chat/accumulator';
 import { completeChat, sseDecoder } from '../../nodes/client/chat/completeChat';
 import { readToolCall, toolCall } from '../../nodes/client/chat/toolCalls';
+import { ServiceError } from '../../nodes/client/errors';
 import { errorDetails, excerpt, messageOf } from '../../nodes/client/http/request';
 import { exceededBound, MAX_JSON, parseJson, type JsonValue } from '../../nodes/client/json';
 import type { HttpPort } from '../../nodes/client/ports';
@@ -218,6 +219,15 @@ describe('the bounds of JSON', () => {
 			);
 		}
 	});
+});
+
+test('texts of the service in an error have a limit', () => {
+	const text = fill('long ', MANY);
+	const read = errorDetails({ error: { message: text, type: text }, trace_id: text });
+	const { details } = new ServiceError('http', 'm', 'tryLater', read);
+	expect(details.serviceMessage!.length).toBeLessThanOrEqual(2_001);
+	expect(details.serviceType!.length).toBeLessThanOrEqual(201);
+	expect(details.traceId!.length).toBeLessThanOrEqual(201);
 });
 
 test.each([
