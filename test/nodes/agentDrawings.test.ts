@@ -1111,9 +1111,9 @@ describe('while a tool finds nothing, each Retry', () => {
 					Other: { ...Other, parameters: { prompt: 'time:Oslo' } },
 				},
 			},
-			{ weather: 3, time: 2 },
+			{ weather: 2, time: 3 },
 		);
-		expect(seen.map(({ at }) => at('Told').length)).toStrictEqual([0, 1, 1]);
+		expect(seen.map(({ at }) => at('Answers').length)).toStrictEqual([0, 1, 1]);
 	});
 });
 

@@ -52,7 +52,7 @@ export function workflowOf(context: object) {
 			// n8n throws for a type that it does not know.
 			if (node === undefined) return undefined;
 			const { type, typeVersion } = node;
-			return workflow.nodeTypes?.getByNameAndVersion(type, typeVersion)?.description;
+			return workflow?.nodeTypes?.getByNameAndVersion(type, typeVersion).description;
 		},
 	};
 }
