@@ -415,6 +415,9 @@ describe.each(Object.entries(CONVERSATIONS))('%s', (_name, { answers, ...drawing
 		expect([seen.failure, seen.answers.sort()]).toStrictEqual(['', [...answers].sort()]);
 		const each = answers.reduce((sum, answer) => sum + (answer.endsWith(':') ? 1 : 2), 0);
 		expect(model.requests).toHaveLength(drawing.requests ?? each);
+		// What is saved with the execution keeps no conversation that has ended.
+		const { contextData } = seen.run.data.executionData!;
+		expect(JSON.stringify(contextData['node:Agent'] ?? {})).toBe('{}');
 	});
 });
 
