@@ -231,11 +231,8 @@ const LEDGER_SURVIVORS: Readonly<Record<string, Survivor>> = {
 			work: async function* (place) {
 				const { emulator, client, key } = place;
 				emulator.faults.add({ kind: 'stall', path: CREATIONS, count: 9 });
-				const parameters = {
-					prompt: '={{ $json.prompt }} in {{ $execution.id }}',
-					options: { concurrency: 2, idempotencyKey: '={{ $json.prompt }}' },
-				};
-				const ref = await place.publish(videosWorkflow(key, { more: { parameters } }));
+				const parameters = { prompt: '={{ $json.prompt }} in {{ $execution.id }}' };
+				const ref = await place.publish(videosWorkflow(key, { parameters, isKeyed: true }));
 				await begin(place, ref);
 				await until(() => emulator.journal.of(CREATIONS).length === 2);
 				yield;
@@ -282,11 +279,10 @@ const LEDGER_SURVIVORS: Readonly<Record<string, Survivor>> = {
 				const { emulator, client, key } = place;
 				// The first two requests of this kind are answered.
 				emulator.faults.add({ kind: 'holdBody', path: FILES, skip: 2, count: 99 });
-				const [start, shots, create] = videosWorkflow(key).nodes;
-				const parameters = { ...create!.parameters, waitUntilFinished: true };
-				const ref = await place.publish(
-					workflow(key, [start!, shots!, { ...create!, parameters }]),
-				);
+				const parameters = { waitUntilFinished: true };
+				const { nodes } = videosWorkflow(key, { parameters });
+				// Without Wait for Video.
+				const ref = await place.publish(workflow(key, nodes.slice(0, -1)));
 				await begin(place, ref);
 				const files = () =>
 					emulator.journal.entries.filter(({ path }) => path.startsWith(FILES));
