@@ -201,6 +201,7 @@ test('a dry run returns the request and its adjustments, and sends nothing', asy
 	const dry = (model: string, duration: number, adjustments: readonly object[]) => ({
 		task_id: '',
 		reason: 'dry_run',
+		output: 'The video was not created: this was a dry run',
 		request: { model, prompt: 'A lake', images: ['https://example.com/a'], duration },
 		adjustments,
 	});

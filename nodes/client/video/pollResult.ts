@@ -59,6 +59,16 @@ function lineOf({ message, details }: SavedError): string {
 	return details.serviceMessage === undefined ? message : `${message}: ${details.serviceMessage}`;
 }
 
+/** Why a video was not created, by the `reason` of its item. */
+const NOT_CREATED = {
+	limit: 'The video was not created: a limit is reached',
+	dry_run: 'The video was not created: this was a dry run',
+};
+
+/** Whether an item is about a video, so that it has a `videoLine`. */
+export const isOfVideo = ({ task_id, reason }: Readonly<Record<string, unknown>>): boolean =>
+	Boolean(task_id) || Object.hasOwn(NOT_CREATED, String(reason));
+
 /**
  * What has become of a video as a line for a chat, without words of the service. A video that was not polled has neither a
  * reason nor a URL: its status says how it ended.
@@ -71,8 +81,7 @@ export function videoLine(item: Readonly<Record<string, unknown>>): string {
 	if (isReady && typeof video_url === 'string' && /^https?:/i.test(video_url))
 		return `The video is ready: ${video_url}`;
 	const texts = {
-		limit: 'The video was not created: a limit is reached',
-		dry_run: 'The video was not created: this was a dry run',
+		...NOT_CREATED,
 		completed: `The video is completed: task ${shown(task_id)}`,
 		failed: 'The video failed',
 		download: 'The video is ready, without its file',

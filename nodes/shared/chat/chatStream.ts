@@ -6,13 +6,12 @@ import type { ChatDelta } from '../../client/chat/types';
 import { readResult } from '../../client/concurrency';
 import { isConnected } from '../engine/workflow';
 import { hintMissingFiles } from '../files/download';
-import { videoLine } from '../../client/video/pollResult';
+import { isOfVideo, videoLine } from '../../client/video/pollResult';
 import { readBatching } from '../form/callOptions';
 import { mapItems, type ItemOptions } from '../run/mapItems';
 import { shownText, toNodeError } from '../run/nodeErrors';
 import type { Run } from '../run/run';
 import { begunIn, maskIn } from '../run/secrets';
-import { isUnsent } from '../wait/lostVideos';
 import { form } from '../form/form';
 import { replyFields } from './properties';
 
@@ -151,7 +150,6 @@ export function showItems(
 	outputIndex = 0,
 ): INodeExecutionData[] {
 	const toShown = run.isDrawn ? imagesAsLinksIn : <T>(json: T) => json;
-	const isOfVideo = (json: IDataObject) => Boolean(json['task_id']) || isUnsent({ json });
 	const withLine = (json: IDataObject) =>
 		run.isTool || !isOfVideo(json) || 'output' in json
 			? json

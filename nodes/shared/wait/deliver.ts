@@ -169,7 +169,7 @@ async function downloadFiles(
 
 	async function fetchFile(
 		file: 'video' | 'thumbnail',
-		{ leftMs } = startDeadline(run.clock, DOWNLOAD_LIMIT_MS),
+		deadline = startDeadline(run.clock, DOWNLOAD_LIMIT_MS),
 	): Promise<IBinaryData | undefined> {
 		const [url, field] = [urlOf(urls, file), fields[file]];
 		checkUrl(url);
@@ -179,7 +179,7 @@ async function downloadFiles(
 			name: fileName || task_id,
 			expected: file === 'video' ? 'video' : 'image',
 			maximumFileSize,
-			limitMs: leftMs(),
+			limitMs: deadline.leftMs(),
 			subject: { task_id, [`${file}_url`]: withoutContent(url) },
 			advice: [TO_GET_IT],
 		});
