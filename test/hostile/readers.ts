@@ -574,7 +574,10 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 			'isCanceled isOutcomeUnknown isAbout toSaved fromJson isJsonObject objectOf mapValues isBlank requestError',
 		),
 		...inFolder('client/http', 'transportError'),
-		...inFolder('client/video', 'readPair maxReferences startPoll pollSummary withWords'),
+		...inFolder(
+			'client/video',
+			'readPair maxReferences startPoll pollSummary withWords isOfVideo',
+		),
 		...inFolder(
 			'shared/wait',
 			'checkTaskId isLeftOut isUnsent named namingTask notCreated lostBefore askOnce',
@@ -596,7 +599,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		...inFolder('shared/files', 'signedFileUrl'),
 		'shared/form',
 		'shared/durable',
-		...inFolder('shared/engine', 'entered idRange missing oneOf'),
+		...inFolder('shared/engine', 'entered idRange missing oneOf startWaitingNode'),
 		...inFolder('shared/run', 'toHint nodeState withoutKeys withStrays'),
 	],
 	'it runs the readers for items or requests, and copies what they return': [

@@ -347,7 +347,11 @@ const ON_ERROR: readonly NonNullable<INode['onError']>[] = ['stopWorkflow', GO_O
 const NO_ANSWER = 'Something went wrong';
 const TO_OWNER = 'Tell the person who set this up.';
 /** All that a visitor reads of an error. */
-const toVisitor = (words: string) => ({ error: words, message: `${words}. ${TO_OWNER}` });
+/** @param task The task of a video node: the next one must not take an older one for it. */
+const toVisitor = (words: string, task?: string) => ({
+	...{ error: words, message: `${words}. ${TO_OWNER}` },
+	...(task !== undefined && { details: { task_id: task } }),
+});
 
 const CHATS = COLUMNS.filter(({ title }) => title.endsWith('This Chat'));
 
@@ -404,8 +408,13 @@ describe.each(CHATS)('$type', ({ type, inChat }) => {
 /** What each node asks the service for, and the words with which it fails. */
 const FAILING = [
 	...CHATS.map(({ type, inChat }) => [type, inChat, FAILURE.malformed] as const),
-	['createVideo', { prompt: '={{ $json.chatInput }}' }, FAILURE.badParameter],
-	['waitForVideo', { taskId: 'task-1', options: { onFailed: 'fail' } }, 'The video failed'],
+	['createVideo', { prompt: '={{ $json.chatInput }}' }, FAILURE.badParameter, ''],
+	[
+		'waitForVideo',
+		{ taskId: 'task-1', options: { onFailed: 'fail' } },
+		'The video failed',
+		'task-1',
+	],
 ] as const;
 
 /** Who waits for what a workflow says: behind which trigger, and whether it runs in the editor. */
@@ -422,7 +431,7 @@ const WAITING = [
 
 describe.each(WAITING)('behind %s', (_name, trigger, settings, inEditor, reader) => {
 	test.each(FAILING)('the details of an error are for the owner: %s', async (...row) => {
-		const [type, parameters, words] = row;
+		const [type, parameters, words, task] = row;
 		fails({ message: 'internal host db-7.corp ![](https://evil.example/x)', type: 'db-7' });
 		const start = { ...SCHEDULE, type: trigger, parameters: settings };
 		const how = { ...parameters, memory: 'none', session: 'new' };
@@ -434,7 +443,7 @@ describe.each(WAITING)('behind %s', (_name, trigger, settings, inEditor, reader)
 			inEditor,
 		});
 		if (reader === 'visitor') {
-			expect(json).toStrictEqual(toVisitor(words));
+			expect(json).toStrictEqual(toVisitor(words, task));
 			expect(hints).toMatch(/internal host db-7\.corp/);
 		} else {
 			expect(json['error']).toContain(words);
@@ -462,7 +471,8 @@ test.each<[type: string, parameters: IDataObject, words: string]>([
 		tables.fails = () => 'no space on db-7.corp';
 		const run = async () => await visit({ type, parameters, onError: GO_ON });
 		const { json, hints } = await withFakeTimers(run);
-		expect(json).toStrictEqual(toVisitor(words));
+		const task = type === 'createVideo' ? '' : undefined;
+		expect(json).toStrictEqual(toVisitor(words, task));
 		expect(hints).toContain('no space on db-7.corp');
 		expect(server.requests).toHaveLength(0);
 	},

@@ -783,7 +783,8 @@ describe('of a day or a month', () => {
 				const [completed, failed = []] = allItems(result, 'Wait');
 				const statuses = completed!.map(({ json: { status } }) => status);
 				expect(statuses.slice(0, 2)).toStrictEqual(['completed', 'completed']);
-				expect(failed).toStrictEqual([]);
+				const reasons = failed.map(({ json: { reason } }) => reason);
+				expect(reasons).toStrictEqual(Array(3).fill('limit'));
 				expect(sent()).toStrictEqual(['a', 'b']);
 				expect(result.hints).toContainEqual(
 					'3 items were not sent, because of Maximum Videos or Maximum Cost. See "reason" in the output.',

@@ -440,7 +440,10 @@ describe('a run that goes on with connected tool nodes', () => {
 
 	test('counts all tokens, and keeps its attributes and hints', async () => {
 		const declare = jest.spyOn(aiNodeSdk, 'getParametersJsonSchema');
-		declare.mockReturnValue({ properties: { city: { pattern: '(?P<a>x)' } } });
+		declare.mockImplementation(({ inputSchema }) => ({
+			...(inputSchema as object),
+			properties: { city: { pattern: '(?P<a>x)' } },
+		}));
 		const { first } = await begin('calc:Rome; calc:Oslo', { name: 'calc' });
 		declare.mockRestore();
 		const [run, ...others] = first.run.data.resultData.runData['Agent']!;

@@ -154,8 +154,8 @@ export function executionOf(context: IExecuteFunctions | ISupplyDataFunctions) {
 					? missing('which execution this one retries')
 					: new InputError(
 							`Execution ${gone}, which called this one,`,
-							'is no longer saved, so a retry does not know what was paid for',
-							'Nothing was sent. Execute the sub-workflow with this item instead. What exists is paid for again, except with an Idempotency Key',
+							'is no longer saved',
+							'Nothing was sent. Execute the sub-workflow with this item instead, which pays for all again, except with an Idempotency Key',
 						);
 			return chain;
 		},

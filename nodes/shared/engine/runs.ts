@@ -10,6 +10,7 @@ import type {
 	NodeExecutionHint,
 } from 'n8n-workflow';
 
+import { withoutUndefined } from '../../client/json';
 import { internalsOf, missing, nodeOf } from './context';
 import { workflowOf, type Wire } from './workflow';
 
@@ -147,8 +148,7 @@ export function stopOnError(context: IExecuteFunctions): void {
  */
 export function notesOf(context: IExecuteFunctions) {
 	const { tokenUsage, tracing } = context.getExecuteData().metadata ?? {};
-	const metadata = { ...(tokenUsage && { tokenUsage }), ...(tracing && { tracing }) };
-	return { metadata, hints: hintsOf(context) };
+	return { metadata: withoutUndefined({ tokenUsage, tracing }), hints: hintsOf(context) };
 }
 
 /**

@@ -44,7 +44,6 @@ const RETRY: Readonly<Record<string, string>> = {
 	failed: 'Retry does not change what failed at the service, and costs nothing',
 	creation: 'Retry does not change what was not created, and costs nothing',
 };
-const DOES_NOT_HELP = 'Retry alone does not change it, and costs nothing';
 const CREATES = 'Retry creates only what is missing, and pays only for that';
 const DOES_NOT_SEND =
 	'Retry does not send again what may exist, and costs nothing: look for it at the service first';
@@ -163,7 +162,7 @@ const mayExist = ({ item, error }: Delivered) =>
 /** What a Retry does about lost videos: it polls, or what this node could not create it creates. */
 function whatRetryDoes(lost: readonly Delivered[], polls: string): string {
 	// It stops the others again as well.
-	const creates = lost.some(({ error }) => isLasting(error)) ? DOES_NOT_HELP : CREATES;
+	const creates = lost.some(({ error }) => isLasting(error)) ? RETRY['creation']! : CREATES;
 	const sentences = lost.map((each) => {
 		const { reason } = each.item.json;
 		if (isOutcomeUnknown(each.error))
