@@ -438,7 +438,9 @@ describe('what an error says of a Retry, which a person reads before anything el
 			await create(rows('a', 'b'), options);
 			const { error } = await create(rows('a', 'new b', 'c'), options, more);
 			expect(error!.message).toContain('1 was not sent. 1 has gone on: task-a.');
-			expect(error!.message).toMatch(/ Retry does not change what was not created, and costs nothing$/);
+			expect(error!.message).toMatch(
+				/ Retry does not change what was not created, and costs nothing$/,
+			);
 			expect(error!.description).toContain(
 				'Executing the whole workflow again pays for all videos again',
 			);
