@@ -404,7 +404,10 @@ describe('a creation that was refused', () => {
 					{ json: { details: { task_id: about } } },
 				]);
 				expect(allItems(awaited, 'Done').flat()).toStrictEqual([]);
-				expect(allItems(awaited, 'Lost')[0]).toMatchObject([{ json: fields }]);
+				const [lost] = allItems(awaited, 'Lost')[0]!;
+				expect(lost!.json).toMatchObject(fields);
+				const { error, error_message: why } = lost!.json;
+				expect(String(why).split(String(error))).toHaveLength(2);
 			}
 		},
 	);

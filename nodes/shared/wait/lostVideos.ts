@@ -281,10 +281,10 @@ export function lostBefore(
 	const { task_id, video_url } = objectOf(json['details']);
 	const about = typeof task_id === 'string' ? task_id : taskId;
 	if (isBlank(error) || (taskId !== '' && about === taskId)) return undefined;
-	const error_message = [error, message]
-		.filter((text) => !isBlank(text))
-		.map(shown)
-		.join('. ');
+	const texts = [error, message].filter((text) => !isBlank(text)).map(shown);
+	// What a visitor reads begins with the error.
+	const said = texts.filter((text, index) => index > 0 || !texts[1]?.startsWith(text));
+	const error_message = said.join('. ');
 	const failed = isBlank(video_url) ? 'failed' : 'download';
 	const reason = about === '' ? 'creation' : failed;
 	return { json: { ...json, task_id: about, reason, error_message } };
