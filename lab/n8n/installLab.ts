@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,9 +5,9 @@ import { dirname, join } from 'node:path';
 
 import { N8N_HOME, OTHER_N8N, PINNED_HOME } from '../paths';
 import { runNpm } from '../services/runNpm';
+import { installPackages, keepSteps, stepsDone } from './installPackages';
 
 const MODULES = join(N8N_HOME, 'node_modules');
-const STAMP = join(MODULES, '.lab-installed.json');
 
 /** Fixed versions where the newest version that n8n allows is not available or not compatible. */
 const OTHER_OVERRIDES = {
@@ -32,10 +31,11 @@ const STEPS: readonly Step[] = [
 	{
 		name: 'packages',
 		announcement: 'Installing n8n from npm: one to three minutes, 2.2 GB',
-		run: installPackages,
+		run: () => installPackages(N8N_HOME),
 	},
 	{
-		name: 'sqlite3',
+		// It is built for the binary interface of this Node.
+		name: `sqlite3 ${process.versions.modules}`,
 		announcement: 'Building its database driver: one to six minutes',
 		run: buildDatabaseDriver,
 	},
@@ -53,15 +53,14 @@ export async function installLab({
 	onProgress = () => undefined,
 }: { readonly onProgress?: (text: string) => void } = {}): Promise<boolean> {
 	if (OTHER_N8N !== undefined) await describeOther(OTHER_N8N);
-	const fingerprint = await lockFingerprint();
-	const done = await readStamp(fingerprint);
+	const done = stepsDone(N8N_HOME);
 	const missing = STEPS.filter(({ name }) => !done.includes(name));
 
 	for (const { name, announcement, run } of missing) {
 		onProgress(announcement);
 		await run();
 		done.push(name);
-		await writeFile(STAMP, JSON.stringify({ fingerprint, done }));
+		keepSteps(N8N_HOME, done);
 	}
 	return missing.length > 0;
 }
@@ -81,34 +80,6 @@ async function describeOther(version: string): Promise<void> {
 	};
 	await mkdir(N8N_HOME, { recursive: true });
 	await writeFile(join(N8N_HOME, 'package.json'), JSON.stringify(manifest, null, 2));
-}
-
-/** A hash of what the installation depends on: the lock file, and the binary interface of Node that the database driver is built for. */
-async function lockFingerprint(): Promise<string> {
-	const hash = createHash('sha256');
-	const files =
-		OTHER_N8N === undefined ? ['package.json', 'package-lock.json'] : ['package.json'];
-	for (const file of files) hash.update(await readFile(join(N8N_HOME, file)));
-	return hash
-		.update(`${process.versions.modules} ${process.platform} ${process.arch}`)
-		.digest('hex');
-}
-
-async function readStamp(fingerprint: string): Promise<string[]> {
-	if (!existsSync(STAMP)) return [];
-	const stamp = JSON.parse(await readFile(STAMP, 'utf8')) as {
-		fingerprint: string;
-		done: string[];
-	};
-	return stamp.fingerprint === fingerprint ? stamp.done : [];
-}
-
-/** `npm ci` would fetch optional packages of other platforms, which some registries do not have. */
-async function installPackages(): Promise<void> {
-	// An interrupted install leaves incomplete packages, which npm would accept as complete.
-	await rm(MODULES, { recursive: true, force: true });
-	await mkdir(MODULES);
-	await npm(N8N_HOME, ['install', '--legacy-peer-deps', '--ignore-scripts', '--no-save']);
 }
 
 /** Added to the flags of the compiler: with those of the package alone, it works twice as long. */
