@@ -14,14 +14,18 @@ const asked = (name: string, index = 0) =>
 
 const three = () => ['a', 'b', 'c'].map(asked) as [AskedCall, AskedCall, AskedCall];
 
-function open(reusesIds = false) {
+/** A writer over a table; `tells` is whether n8n gives back what was written. */
+function open({ reusesIds = false, tells = true } = {}) {
 	const clock = fakeClock(1_000_000);
 	const table = rowTable(undefined, undefined, reusesIds);
 	const claims = new Map<AskedCall, Claim>();
 	const writer = callWriter({
 		clock,
 		claimOf: (call) => claims.get(call),
-		write: async (steps) => await table.write(...steps),
+		write: async (steps) => {
+			const rows = await table.write(...steps);
+			return tells ? rows : [];
+		},
 		admit: async (_calls, announce) => {
 			await announce();
 		},
@@ -30,6 +34,9 @@ function open(reusesIds = false) {
 		clock,
 		table,
 		writer,
+		/** Announces calls at once. */
+		announceAll: async (calls: readonly AskedCall[]): Promise<readonly Announced[]> =>
+			await Promise.all(calls.map(async (call) => await writer.announce(call))),
 		/** Inserts claims of one write. */
 		claim: async (token: string, ...calls: readonly AskedCall[]): Promise<void> => {
 			await table.write({
@@ -54,7 +61,7 @@ const setsOf = (steps: readonly Step[]) => steps.filter((step) => 'set' in step)
 
 describe('the rows at each point where n8n may be killed', () => {
 	test('a call whose row has the ID of one that is gone leaves its answer only', async () => {
-		const { writer, shown } = open(true);
+		const { writer, shown } = open({ reusesIds: true });
 		for (const [index, name] of ['a', 'b', 'c'].entries()) {
 			const call = asked(name, index);
 			await writer.announce(call);
@@ -97,19 +104,18 @@ describe('the rows at each point where n8n may be killed', () => {
 
 describe('gathering', () => {
 	test('calls that come together are announced by one write, those that come meanwhile by the next', async () => {
-		const { writer, table } = open();
+		const { writer, table, announceAll } = open();
 		const calls = ['a', 'b', 'c', 'd', 'e'].map(asked);
-		const all = await Promise.all(calls.map(async (call) => await writer.announce(call)));
-		expect(all).toStrictEqual(calls.map(() => 'stored'));
+		expect(await announceAll(calls)).toStrictEqual(calls.map(() => 'stored'));
 		expect(table.calls.length).toBeLessThanOrEqual(2);
 		expect(table.rows()).toHaveLength(5);
 		expect(writer.end()).toBe(5);
 	});
 
 	test('calls that end one after another go on together, and so do those after them', async () => {
-		const { writer, table, clock } = open();
+		const { writer, table, clock, announceAll } = open();
 		let calls = ['a', 'b', 'c', 'd', 'e'].map(asked);
-		await Promise.all(calls.map(async (call) => await writer.announce(call)));
+		await announceAll(calls);
 		const { length } = table.calls;
 		for (let round = 1; round <= 3; round++) {
 			const next = calls.map(({ call }, index) => asked(`${call}${round}`, index));
@@ -127,36 +133,29 @@ describe('gathering', () => {
 });
 
 describe('compare-and-set', () => {
-	/** Announces calls at once. */
-	const announceAll = async (
-		writer: ReturnType<typeof callWriter>,
-		calls: readonly AskedCall[],
-	): Promise<readonly Announced[]> =>
-		await Promise.all(calls.map(async (call) => await writer.announce(call)));
-
 	test('claims of one write that follow each other are sent by one step', async () => {
-		const { writer, claim, table } = open();
+		const { announceAll, claim, table } = open();
 		const [a, b, c] = three();
 		await claim('t', a, b, c);
 		// The first write begins at once: what comes with it goes into the second.
-		expect(await announceAll(writer, [a, b, c])).toStrictEqual(['stored', 'stored', 'stored']);
+		expect(await announceAll([a, b, c])).toStrictEqual(['stored', 'stored', 'stored']);
 		for (const steps of table.calls.slice(1)) expect(setsOf(steps)).toHaveLength(1);
 	});
 
 	test('a claim between them that is not to be sent stays', async () => {
-		const { writer, claim, shown } = open();
+		const { announceAll, claim, shown } = open();
 		const [a, b, c] = three();
 		await claim('t', a, b, c);
-		expect(await announceAll(writer, [a, c])).toStrictEqual(['stored', 'stored']);
+		expect(await announceAll([a, c])).toStrictEqual(['stored', 'stored']);
 		expect(shown()).toStrictEqual(['a sent', 'b claimed t', 'c sent']);
 	});
 
 	test('claims of several writes whose IDs follow each other', async () => {
-		const { writer, claim, shown } = open();
+		const { announceAll, claim, shown } = open();
 		const [a, b] = [asked('a'), asked('b', 1)];
 		await claim('t', a);
 		await claim('u', b);
-		expect(await announceAll(writer, [b, a])).toStrictEqual(['stored', 'stored']);
+		expect(await announceAll([b, a])).toStrictEqual(['stored', 'stored']);
 		expect(shown()).toStrictEqual(['a sent', 'b sent']);
 	});
 
@@ -172,21 +171,9 @@ describe('compare-and-set', () => {
 
 test('an announcement whose rows the table does not give back ends', async () => {
 	// As after the time limit of a workflow: n8n writes, and tells nothing.
-	const clock = fakeClock();
-	const writes: (readonly Step[])[] = [];
-	const writer = callWriter({
-		clock,
-		claimOf: () => undefined,
-		write: async (steps) => {
-			writes.push(steps);
-			return await Promise.resolve([]);
-		},
-		admit: async (_calls, announce) => {
-			await announce();
-		},
-	});
+	const { writer, table } = open({ tells: false });
 	expect(await writer.announce(asked('a'))).toBe('stored');
-	expect(writes).toHaveLength(1);
+	expect(table.calls).toHaveLength(1);
 });
 
 test('calls of one n8n are counted against a limit one group after another, so that what fits is sent', async () => {

@@ -9,38 +9,29 @@ const DELTAS = [
 
 /** The texts that each chunk shows, and whether it shows any of the reply. */
 function shown(show: Parameters<typeof showReply>[1]) {
-	let texts: string[] = [];
-	const onDelta = showReply((text) => texts.push(text), show)!;
+	let texts = '';
+	const onDelta = showReply((text) => (texts += text), show)!;
 	return DELTAS.map((delta) => {
-		texts = [];
+		texts = '';
 		const isShown = onDelta(delta);
-		return [...texts, isShown];
+		return `${texts}|${isShown}`;
 	});
 }
 
-test('live text is the answer only', () => {
-	expect(shown({ reasoning: false })).toStrictEqual([
-		[false],
-		[false],
-		['The ', true],
-		['sea.', true],
-	]);
-});
-
-test('live text optionally starts with the reasoning and an empty line', () => {
-	expect(shown({ reasoning: true })).toStrictEqual([
-		['Let me ', true],
-		['think.', true],
-		['\n\nThe ', true],
-		['sea.', true],
-	]);
-});
-
-test('tool progress optionally becomes lines of its own', () => {
-	expect(shown({ reasoning: false, tools: true })[0]).toStrictEqual([
-		'\n\n> Running search\n\n',
-		false,
-	]);
+test.each([
+	['the answer only', { reasoning: false }, ['|false', '|false', 'The |true', 'sea.|true']],
+	[
+		'the reasoning, an empty line and the answer',
+		{ reasoning: true },
+		['Let me |true', 'think.|true', '\n\nThe |true', 'sea.|true'],
+	],
+	[
+		'tool progress in lines of its own',
+		{ reasoning: false, tools: true },
+		['\n\n> Running search\n\n|false', '|false', 'The |true', 'sea.|true'],
+	],
+])('live text is %s', (_name, show, expected) => {
+	expect(shown(show)).toStrictEqual(expected);
 });
 
 test('where nobody sees the reply there is nothing to show it with', () => {

@@ -3,11 +3,8 @@ import type { IExecuteFunctions, IWorkflowBase } from 'n8n-workflow';
 import { oneOf, onTable, PAGE, type Row } from '../../nodes/shared/engine/dataTable';
 
 const SCHEMA = { name: 'things', columns: { key: 'string' } } as const;
-interface Get {
-	readonly matchType: string;
-	readonly filters: {
-		readonly conditions: readonly { keyName: string; condition: string; keyValue: unknown }[];
-	};
+interface Filters {
+	readonly conditions: readonly { keyName: string; condition: string; keyValue: unknown }[];
 }
 
 /** Runs a find of these keys in a table of these rows; returns the rows, and what each read has compared. */
@@ -19,25 +16,17 @@ async function find(keys: readonly string[], table: readonly Row[]) {
 			return await Promise.resolve({
 				data: [[{ json: { id: 't', ...SCHEMA, columns: COLUMNS } }]],
 			});
-		const { filters } = parameters as unknown as Get;
-		reads.push(
-			`${filters.conditions.length} ${[...new Set(filters.conditions.map(({ condition }) => condition))].join()}`,
-		);
+		const { conditions } = parameters['filters'] as unknown as Filters;
+		const kinds = new Set(conditions.map(({ condition }) => condition));
+		reads.push(`${conditions.length} ${[...kinds].join()}`);
 		const isMet = (row: Row) =>
-			filters.conditions.some(({ condition, keyValue }) =>
+			conditions.some(({ condition, keyValue }) =>
 				condition === 'like'
 					? String(row['key']).startsWith(String(keyValue).slice(0, -1))
 					: row['key'] === keyValue,
 			);
-		const limit = parameters['limit'] as number;
-		return {
-			data: [
-				table
-					.filter(isMet)
-					.slice(0, limit)
-					.map((json) => ({ json })),
-			],
-		};
+		const rows = table.filter(isMet).slice(0, parameters['limit'] as number);
+		return { data: [rows.map((json) => ({ json }))] };
 	};
 	const context = {
 		getWorkflow: () => ({ id: `w${Math.random()}` }),

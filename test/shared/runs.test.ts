@@ -32,6 +32,15 @@ test('in an execution whose node state n8n keeps elsewhere, an error says so', (
 	);
 });
 
+const executionIn = (mode: string, id: string, runExecutionData: object, additionalData: object) =>
+	executionOf(
+		strictContext({
+			getMode: () => mode,
+			getExecutionId: () => id,
+			...{ runExecutionData, additionalData },
+		} as never),
+	);
+
 describe('a retry of which n8n does not tell the origin is an error', () => {
 	const calledBy = (source: string) => ({
 		resumeToken: 'b',
@@ -41,15 +50,15 @@ describe('a retry of which n8n does not tell the origin is an error', () => {
 		},
 	});
 	const BARE = { resumeToken: 'b', parentExecution: { executionId: '1', workflowId: 'w' } };
-	const getRunExecutionData = async () => Promise.resolve({ resumeToken: 'a' });
+	const TOLD = { getRunExecutionData: async () => Promise.resolve({ resumeToken: 'a' }) };
 	const untold = new Error('This version of n8n does not tell which execution this one retries');
 	type Row = [string, string, data: object, additional: object, Error | string | undefined];
 	test.each<Row>([
 		['no token', 'retry', {}, {}, untold],
 		['in a sub-workflow, no caller', 'integrated', { resumeToken: 'b' }, {}, untold],
 		['no data of the caller', 'integrated', calledBy('webhook'), {}, untold],
-		['not how the caller was started', 'integrated', BARE, { getRunExecutionData }, untold],
-		['an evaluation', 'integrated', calledBy('evaluation'), { getRunExecutionData }, untold],
+		['not how the caller was started', 'integrated', BARE, TOLD, untold],
+		['an evaluation', 'integrated', calledBy('evaluation'), TOLD, untold],
 		...['retry', 'integrated'].map((mode): Row => [
 			`a caller that is not saved any more, ${mode}`,
 			mode,
@@ -58,15 +67,9 @@ describe('a retry of which n8n does not tell the origin is an error', () => {
 			new Error('Execution 1, which called this one, is no longer saved'),
 		]),
 		['all there', 'retry', { resumeToken: 'a' }, {}, 'a'],
-		['all of the caller', 'integrated', calledBy('webhook'), { getRunExecutionData }, 'a'],
-		['a caller by hand', 'integrated', calledBy('manual'), { getRunExecutionData }, 'w 7'],
-		[
-			'a caller on the command line',
-			'integrated',
-			calledBy('cli'),
-			{ getRunExecutionData },
-			'w 7',
-		],
+		['all of the caller', 'integrated', calledBy('webhook'), TOLD, 'a'],
+		['a caller by hand', 'integrated', calledBy('manual'), TOLD, 'w 7'],
+		['a caller on the command line', 'integrated', calledBy('cli'), TOLD, 'w 7'],
 		['no retry', 'trigger', {}, { rootExecutionMode: 'trigger' }, undefined],
 		[
 			'no retry, a caller by hand that is not saved yet',
@@ -76,13 +79,8 @@ describe('a retry of which n8n does not tell the origin is an error', () => {
 			'w 7',
 		],
 	])('%s', async (_what, mode, runExecutionData, additional, expected) => {
-		const context = strictContext({
-			getMode: () => mode,
-			getExecutionId: () => '2',
-			runExecutionData,
-			additionalData: { rootExecutionMode: 'retry', ...additional },
-		} as never);
-		const asked = executionOf(context).chain();
+		const more = { rootExecutionMode: 'retry', ...additional };
+		const asked = executionIn(mode, '2', runExecutionData, more).chain();
 		if (expected instanceof Error) await expect(asked).rejects.toThrow(expected.message);
 		else expect((await asked).at(-1)!.token).toBe(expected);
 	});
@@ -108,14 +106,8 @@ test.each<[string, object, kept: string[], hasUnclearCalls: boolean]>([
 	['by a tool before', { metadata: calling('5'), data: { ai_tool: [[{}]] } }, [], true],
 	['by a tool now', { metadata: calling('50'), data: { ai_tool: [[{}]] } }, [], false],
 ])('calls of sub-workflows that a retry has kept: %s', (_what, run, kept, hasUnclearCalls) => {
-	const { current } = executionOf(
-		strictContext({
-			getMode: () => 'retry',
-			getExecutionId: () => '12',
-			runExecutionData: { resultData: { runData: { Call: [run] } } },
-			additionalData: {},
-		} as never),
-	);
+	const runExecutionData = { resultData: { runData: { Call: [run] } } };
+	const { current } = executionIn('retry', '12', runExecutionData, {});
 	expect(current).toMatchObject({ kept: new Set(kept), hasUnclearCalls });
 });
 
