@@ -160,12 +160,9 @@ const ANSWERS_ONLY = { toolSource: 'json', toolsJson: '={{ [] }}' };
 export function packageNode(
 	name: string,
 	type: string,
-	{
-		parameters = {},
-		onError,
-		retryOnFail,
-	}: Pick<RunOptions, 'parameters' | 'onError' | 'retryOnFail'>,
+	options: Pick<RunOptions, 'parameters' | 'onError' | 'retryOnFail'>,
 ): INode {
+	const { parameters = {}, onError, retryOnFail } = options;
 	const isAlone = type === 'functionCallingAgent' && !('tools' in parameters);
 	return {
 		id: name,
@@ -282,13 +279,7 @@ export async function runWithoutWorkflow(
 ): Promise<readonly INodeExecutionData[]> {
 	const { id = randomUUID() } = ofTrigger ?? {};
 	const node = { ...packageNode(NODE, `${name}Tool`, options), id };
-	const workflow = new Workflow({
-		...ofTrigger,
-		nodes: [node],
-		connections: {},
-		active: false,
-		nodeTypes: nodeTypes([]),
-	});
+	const workflow = drawWorkflow([node], {}, { id: undefined, ...ofTrigger });
 	const isTool = ofTrigger !== undefined;
 	const execution = createEmptyRunExecutionData();
 	return (await executeAlone(workflow, node, execution, options, isTool))[0]!;
@@ -306,13 +297,7 @@ export async function runAsStep(
 	name: string,
 	options: EnvironmentOptions,
 ): Promise<readonly INodeExecutionData[][]> {
-	const workflow = new Workflow({
-		id: 'test',
-		nodes: [...nodes],
-		connections: connections(wires),
-		active: false,
-		nodeTypes: nodeTypes(nodes),
-	});
+	const workflow = drawWorkflow(nodes, connections(wires));
 	return await executeAlone(workflow, workflow.nodes[name]!, createRunExecutionData(), options);
 }
 
@@ -361,17 +346,10 @@ function modeOf({ nodes, start, options }: Drawn): 'retry' | 'webhook' | 'manual
 
 async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunResult> {
 	const { nodes, wires, start, options } = drawn;
-	const workflow = new Workflow({
-		id: 'test',
-		active: false,
-		nodeTypes: nodeTypes(nodes),
-		nodes: [...nodes],
-		connections: { ...connections(wires), ...subNodeConnections(options) },
-		settings: {
-			executionOrder: options.executionOrder ?? 'v1',
-			...(options.timezone !== undefined && { timezone: options.timezone }),
-		},
-	});
+	const { executionOrder = 'v1', timezone } = options;
+	const all = { ...connections(wires), ...subNodeConnections(options) };
+	const settings = { executionOrder, ...(timezone !== undefined && { timezone }) };
+	const workflow = drawWorkflow(nodes, all, { settings });
 	const chunks: StructuredChunk[] = [];
 	// "Execute step" runs a part of what is drawn.
 	const canvas = options.stepOf === undefined ? {} : { connections: connections(wires) };
@@ -407,6 +385,12 @@ async function runExecution(drawn: Drawn, data: IRunExecutionData): Promise<RunR
 			return await runExecution({ ...drawn, nodes: now, options: more }, saved);
 		},
 	};
+}
+
+function drawWorkflow(nodes: readonly INode[], wired: IConnections, more: object = {}): Workflow {
+	const types = nodeTypes(nodes);
+	const drawn = { nodes: [...nodes], connections: wired, nodeTypes: types };
+	return new Workflow({ id: 'test', active: false, ...drawn, ...more });
 }
 
 /** Removes the run that failed, as n8n does before a retry. */
@@ -472,13 +456,10 @@ function nodeTypes(nodes: readonly INode[]): INodeTypes {
 	const find = (name: string) => {
 		// n8n gives a node that is used as a tool a type of its own. Stubs may have the types of n8n's own nodes.
 		const isStub = name === STUB || name.startsWith('n8n-nodes-base.');
-		if (name === TOOL) return asToolNode(stubType(nodes, 'transform'));
-		const type =
-			NODE_TYPES[name.replace(/Tool$/, '')] ??
-			(isStub
-				? stubType(nodes, name.endsWith('Trigger') ? 'trigger' : 'transform')
-				: undefined);
-		if (name === MEMORY) return memoryType();
+		const stub = stubType(nodes, name.endsWith('Trigger') ? 'trigger' : 'transform');
+		if (name === TOOL) return asToolNode(stub);
+		if (name === MEMORY) return memoryType(stub);
+		const type = NODE_TYPES[name.replace(/Tool$/, '')] ?? (isStub ? stub : undefined);
 		if (type === undefined) throw new Error(`No node type ${name}`);
 		return name.endsWith('Tool') ? asTool(type) : type;
 	};
@@ -493,8 +474,8 @@ function asTool(type: INodeType): INodeType {
 	}) as INodeType;
 }
 
-function memoryType(): INodeType {
-	const { description } = stubType([], 'transform');
+/** A stub as a memory node, which supplies what the function of `memoryNode` returns. */
+function memoryType({ description }: INodeType): INodeType {
 	return {
 		description: { ...description, inputs: [], outputs: ['ai_memory'] },
 		supplyData(this: ISupplyDataFunctions) {

@@ -40,7 +40,7 @@ export async function withFakeTimers<T>(work: (time: FakeTime) => Promise<T>): P
 	jest.useFakeTimers({ doNotFake: [...REAL_API] });
 	const restoreIdleTimeouts = fakeIdleTimeouts();
 	const requests = countRequests();
-	const background = [countDecompressions()];
+	const decompressions = countDecompressions();
 	let held = 0;
 	const startMs = performance.now();
 	const time: FakeTime = {
@@ -64,14 +64,12 @@ export async function withFakeTimers<T>(work: (time: FakeTime) => Promise<T>): P
 	try {
 		await advanceWhenIdle(
 			run,
-			() => requests.pending() <= held && background.every(({ pending }) => pending() === 0),
+			() => requests.pending() <= held && decompressions.pending() === 0,
 		);
 		return await result;
 	} finally {
 		requests.stop();
-		background.forEach(({ stop }) => {
-			stop();
-		});
+		decompressions.stop();
 		restoreIdleTimeouts();
 		jest.useRealTimers();
 	}

@@ -31,11 +31,8 @@ export function imitateNetwork(): ImitatedNetwork {
 		process.nextTick(() => {
 			const [first] = addresses;
 			if (first === undefined) {
-				done(
-					Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), {
-						code: 'ENOTFOUND',
-					}),
-				);
+				const unknown = new Error(`getaddrinfo ENOTFOUND ${name}`);
+				done(Object.assign(unknown, { code: 'ENOTFOUND' }));
 			} else if (options.all === true) done(null, addresses);
 			else done(null, first.address, first.family);
 		});

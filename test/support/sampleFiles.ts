@@ -42,6 +42,10 @@ function chunk(id: string, type: string, content: Buffer): Buffer {
 	return Buffer.concat([latin1(id), size, body]);
 }
 
+/** An image of HEIF with this brand. */
+const heif = (brand: string) => (rest: Buffer) =>
+	Buffer.concat([box('ftyp', `${brand}\0\0\0\0mif1${brand}`), box('mdat', rest)]);
+
 const ISOM = box('ftyp', 'isom\0\0\x02\0isomiso2avc1mp41');
 
 /** The beginning of an MP4 file of this size, whose rest is any bytes. */
@@ -63,10 +67,8 @@ const FILES = {
 	'image/png': '\x89PNG\r\n\x1a\n\0\0\0\rIHDR',
 	'image/gif': 'GIF89a\x01\0\x01\0',
 	'image/webp': (rest: Buffer) => chunk('RIFF', 'WEBP', chunk('VP8 ', '', rest)),
-	'image/avif': (rest: Buffer) =>
-		Buffer.concat([box('ftyp', 'avif\0\0\0\0mif1avif'), box('mdat', rest)]),
-	'image/heic': (rest: Buffer) =>
-		Buffer.concat([box('ftyp', 'heic\0\0\0\0mif1heic'), box('mdat', rest)]),
+	'image/avif': heif('avif'),
+	'image/heic': heif('heic'),
 	'image/bmp': 'BM\x36\x10\0\0\0\0\0\0\x36\0\0\0',
 	'image/tiff': 'II*\0\x08\0\0\0',
 	'image/svg+xml': '<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>',
