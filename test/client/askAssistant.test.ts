@@ -3,11 +3,12 @@ import { setImmediate } from 'node:timers/promises';
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { completeChat, type CompleteOptions } from '../../nodes/client/chat/completeChat';
 import { askAssistant } from '../../nodes/client/chat/sendChat';
-import { progressLine, toolProgressEvents } from '../../nodes/client/chat/toolCalls';
+import { progressLine, toolCall, toolProgressEvents } from '../../nodes/client/chat/toolCalls';
 import type { ToolProgressEvent } from '../../nodes/client/chat/types';
-import { ServiceError } from '../../nodes/client/errors';
+import type { ServiceError } from '../../nodes/client/errors';
 import type { JsonObject } from '../../nodes/client/json';
 import type { HttpPort } from '../../nodes/client/ports';
+import { answeringPort, outcomeOf } from '../support/answeringPort';
 import { axiosHttp } from '../support/axiosHttp';
 import { delta } from '../support/chatPieces';
 import { FAILURE } from '../support/failureTexts';
@@ -20,34 +21,32 @@ const EMPTY = 'Empty response from the service';
 const CUT = 'The stream ended before the reply was complete';
 const user = (content: string) => [{ role: 'user', content } as const];
 
-/** A service whose stream of these pieces ends, or breaks. */
-const sends =
-	(pieces: readonly Uint8Array[], breaks = false): HttpPort =>
-	() =>
-		Promise.resolve({
-			status: 200,
-			headers: { 'content-type': 'text/event-stream; charset=utf-8' },
-			body: (async function* () {
-				await Promise.resolve();
-				yield* pieces;
-				if (breaks) throw Object.assign(new Error('reset'), { code: 'ECONNRESET' });
-			})(),
-		});
-const kept = (error: unknown) => {
-	if (error instanceof ServiceError) return error;
-	throw error;
+/** A service whose stream of these bytes ends, or breaks. */
+const sends = (bytes: Uint8Array, breaks = false) => {
+	const pieces = function* () {
+		yield bytes;
+		if (breaks) throw Object.assign(new Error('reset'), { code: 'ECONNRESET' });
+	};
+	return answeringPort(pieces(), 'text/event-stream; charset=utf-8');
 };
 
-/** Lets the time of an emulator, which sleeps between chunks, pass until the work is done. */
-async function ticking<T>({ clock, journal }: Emulator, work: Promise<T>): Promise<T> {
-	while (journal.of('/v1/chat/completions').length === 0) await setImmediate();
+/** Works with an emulator, which sleeps between chunks: its time passes until the work is done. */
+async function withEmulator<T>(begin: (emulator: Emulator) => Promise<T>): Promise<T> {
+	const emulator = await startEmulator({ clock: 'virtual' });
+	const { clock, journal } = emulator;
+	const work = begin(emulator);
 	const state = { done: false };
 	void work.finally(() => (state.done = true)).catch(() => undefined);
-	while (!state.done) {
-		await clock.advance(1_000);
-		await setImmediate();
+	try {
+		while (journal.of('/v1/chat/completions').length === 0) await setImmediate();
+		while (!state.done) {
+			await clock.advance(1_000);
+			await setImmediate();
+		}
+		return await work;
+	} finally {
+		await emulator.stop();
 	}
-	return await work;
 }
 
 describe('a super assistant', () => {
@@ -66,13 +65,7 @@ describe('a super assistant', () => {
 	];
 	/** The executed tool in the form of a body that is not streamed. */
 	const RAN = {
-		tool_calls: [
-			{
-				id: 'call_1',
-				type: 'function',
-				function: { name: 'web_search', arguments: JSON.stringify(tool.arguments) },
-			},
-		],
+		tool_calls: [toolCall('call_1', 'web_search', JSON.stringify(tool.arguments))],
 		tool_results: [{ tool_call_id: 'call_1', content: '3 pages' }],
 	};
 	const HALF = Buffer.from(eventsOf([STARTED, FINISHED, delta({ content: 'Found 3 pages' })]));
@@ -82,7 +75,7 @@ describe('a super assistant', () => {
 
 	test('a stream with only tool progress is an empty reply', async () => {
 		const stream = Buffer.from(eventsOf([STARTED, FINISHED, '[DONE]']));
-		expect(await ask(sends([stream]))).toStrictEqual({
+		expect(await ask(sends(stream))).toStrictEqual({
 			...{ session_id: 's-1', events: PROGRESS },
 			choices: [
 				{
@@ -106,7 +99,7 @@ describe('a super assistant', () => {
 		const offset_ms = seconds * 1_000;
 		const late: HttpPort = async (request) => {
 			await clock.sleep(offset_ms);
-			return await sends([HALF])(request);
+			return await sends(HALF)(request);
 		};
 		await expect(ask(late, clock)).rejects.toMatchObject({
 			message,
@@ -115,20 +108,15 @@ describe('a super assistant', () => {
 	});
 
 	test('a call of almost 600 seconds succeeds, although the service is idle most of the time', async () => {
-		const emulator = await startEmulator({ clock: 'virtual' });
-		try {
-			const { clock } = emulator;
-			const request = { app_code: 'demo-assistant', messages: user('Work on it: slow-599') };
-			const http = axiosHttp(emulator.url, 'demo-key');
-			const asked = askAssistant(http, request, OPTIONS, clock);
-			const { events, choices } = await ticking(emulator, asked);
-			const [, finished] = events as ToolProgressEvent[];
-			expect(finished!.offset_ms).toBeGreaterThanOrEqual(599_000);
-			expect(finished).toMatchObject({ status: 'success', elapsed: '599.0s' });
-			expect(choices[0]!.finish_reason).toBe('stop');
-		} finally {
-			await emulator.stop();
-		}
+		const request = { app_code: 'demo-assistant', messages: user('Work on it: slow-599') };
+		const { events, choices } = await withEmulator(
+			async ({ url, clock }) =>
+				await askAssistant(axiosHttp(url, 'demo-key'), request, OPTIONS, clock),
+		);
+		const [, finished] = events as ToolProgressEvent[];
+		expect(finished!.offset_ms).toBeGreaterThanOrEqual(599_000);
+		expect(finished).toMatchObject({ status: 'success', elapsed: '599.0s' });
+		expect(choices[0]!.finish_reason).toBe('stop');
 	});
 });
 
@@ -141,20 +129,17 @@ describe('tool progress', () => {
 		]);
 	});
 
-	test.each<[JsonObject, object]>([
-		[
-			{ type: 'thinking', data: { a: 1 } },
-			{ type: 'thinking', data: { a: 1 } },
-		],
+	test.each<[JsonObject, object?]>([
+		[{ type: 'thinking', data: { a: 1 } }],
 		[{ type: 'tool_start' }, { type: 'tool_start', data: null }],
-		[
-			{ type: 'constructor', data: {} },
-			{ type: 'constructor', data: {} },
-		],
+		[{ type: 'constructor', data: {} }],
 		[{}, { type: '', data: null }],
-	])('%j is kept, although the specification does not list it', (extension, event) => {
-		expect(toolProgressEvents(extension)).toStrictEqual([event]);
-	});
+	])(
+		'%j is kept, although the specification does not list it',
+		(extension, event = extension) => {
+			expect(toolProgressEvents(extension)).toStrictEqual([event]);
+		},
+	);
 
 	const start = { type: 'tool_start', tool: 'clock', offset_ms: 0 };
 	const end = { type: 'tool_calls', tool: 'clock', offset_ms: 0 };
@@ -186,19 +171,16 @@ const REQUESTS = {
 
 /** The complete stream that the emulated service sends for a request. */
 async function record(request: object): Promise<Buffer> {
-	const emulator = await startEmulator({ clock: 'virtual' });
-	try {
-		const body = { ...request, stream: true, stream_options: { include_usage: true } };
-		const received = fetch(`${emulator.url}/v1/chat/completions`, {
+	const body = { ...request, stream: true, stream_options: { include_usage: true } };
+	const received = await withEmulator(async ({ url }) => {
+		const response = await fetch(`${url}/v1/chat/completions`, {
 			method: 'POST',
 			headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
 			body: JSON.stringify(body),
 		});
-		const bytes = received.then(async (response) => await response.arrayBuffer());
-		return Buffer.from(await ticking(emulator, bytes));
-	} finally {
-		await emulator.stop();
-	}
+		return await response.arrayBuffer();
+	});
+	return Buffer.from(received);
 }
 
 /** What the events that end before this place say. */
@@ -213,7 +195,6 @@ function eventsBefore(stream: Buffer, at: number) {
 	}
 	const choices = chunks.flatMap(({ choices: all = [] }) => all);
 	return {
-		hasChoices: choices.length > 0,
 		isFinished: choices.some(({ finish_reason: reason }) => typeof reason === 'string'),
 		text: choices.map(({ delta }) => delta.content ?? '').join(''),
 		sessionId: chunks.find(({ session_id: id }) => typeof id === 'string')?.session_id,
@@ -230,11 +211,12 @@ interface Chunk {
 	}[];
 }
 
-async function outcome(kind: keyof typeof REQUESTS, http: HttpPort) {
-	if (kind === 'assistant')
-		return await askAssistant(http, REQUESTS[kind], OPTIONS, fakeClock()).catch(kept);
-	return await completeChat(http, REQUESTS[kind], OPTIONS).catch(kept);
-}
+const outcome = async (kind: keyof typeof REQUESTS, http: HttpPort) =>
+	await outcomeOf(
+		kind === 'assistant'
+			? askAssistant(http, REQUESTS[kind], OPTIONS, fakeClock())
+			: completeChat(http, REQUESTS[kind], OPTIONS),
+	);
 
 describe.each(Object.keys(REQUESTS) as (keyof typeof REQUESTS)[])('a stream of %s', (kind) => {
 	let stream: Buffer;
@@ -246,7 +228,7 @@ describe.each(Object.keys(REQUESTS) as (keyof typeof REQUESTS)[])('a stream of %
 		const { isFinished } = eventsBefore(stream, stream.length);
 		expect(isFinished).toBe(true);
 		expect(stream.toString()).toMatch(/\n\ndata: \[DONE\]\n\n$/);
-		expect(await outcome(kind, sends([stream]))).toMatchObject({ choices: [{}] });
+		expect(await outcome(kind, sends(stream))).toMatchObject({ choices: [{}] });
 	});
 
 	test.each([
@@ -255,7 +237,7 @@ describe.each(Object.keys(REQUESTS) as (keyof typeof REQUESTS)[])('a stream of %
 	])('that %s at any byte is a reply or says so', async (_name, breaks) => {
 		const seen: unknown[] = [];
 		const expected: unknown[] = [];
-		const whole = await outcome(kind, sends([stream]));
+		const whole = await outcome(kind, sends(stream));
 		// Around the end of each line, and at every seventh byte.
 		const isTried = (at: number) =>
 			at % 7 === 0 || stream.subarray(at - 1, at + 2).includes(10);
@@ -263,8 +245,8 @@ describe.each(Object.keys(REQUESTS) as (keyof typeof REQUESTS)[])('a stream of %
 			if (!thorough(isTried(at), true)) continue;
 			// An event ends with an empty line, or with the end of the stream.
 			const arrived = eventsBefore(stream, breaks ? at - 2 : at);
-			const { hasChoices, isFinished, text, sessionId, progress } = arrived;
-			const result = await outcome(kind, sends([stream.subarray(0, at)], breaks));
+			const { isFinished, text, sessionId, progress } = arrived;
+			const result = await outcome(kind, sends(stream.subarray(0, at), breaks));
 			if (isFinished) {
 				seen.push([at, result]);
 				expected.push([at, whole]);
@@ -284,8 +266,8 @@ describe.each(Object.keys(REQUESTS) as (keyof typeof REQUESTS)[])('a stream of %
 			expected.push({
 				at,
 				message: breaks ? FAILURE.lost : at === 0 ? EMPTY : CUT,
-				text: hasChoices ? text : '',
-				sessionId: sessionId,
+				text,
+				sessionId,
 				progress,
 				mayBeCharged: true,
 			});

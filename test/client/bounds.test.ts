@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-
 import { applyChunk, startAccumulator, toCompletion } from '../../nodes/client/chat/accumulator';
 import { completeChat, sseDecoder } from '../../nodes/client/chat/completeChat';
 import { readToolCall, toolCall } from '../../nodes/client/chat/toolCalls';
@@ -8,21 +6,13 @@ import { errorDetails, excerpt, messageOf } from '../../nodes/client/http/reques
 import { exceededBound, MAX_JSON, parseJson, type JsonValue } from '../../nodes/client/json';
 import type { HttpPort } from '../../nodes/client/ports';
 import { createVideo, queryTask } from '../../nodes/client/video/tasks';
+import { answeringPort } from '../support/answeringPort';
 import { seededRandom } from '../support/seededRandom';
 import { thorough } from '../support/thorough';
 
 const MANY = 200_000;
 const fill = (text: string, length: number) => text.repeat(Math.ceil(length / text.length));
 
-/** A service that answers with these pieces. */
-const answers =
-	(pieces: Iterable<unknown>, type?: string): HttpPort =>
-	() =>
-		Promise.resolve({
-			status: 200,
-			headers: { ...(type && { 'content-type': type }) },
-			body: Readable.from(pieces),
-		});
 const chat = async (http: HttpPort, stream = false) =>
 	await completeChat(
 		http,
@@ -62,10 +52,12 @@ describe('a stream', () => {
 	test('with one event of too many values says so', async () => {
 		const list = `[${'0,'.repeat(250_000)}0]`;
 		const event = Buffer.from(`data: {"choices":[{"delta":{"content":${list}}}]}\n\n`);
-		await expect(chat(answers([event], 'text/event-stream'), true)).rejects.toMatchObject({
-			kind: 'protocol',
-			message: 'An event of the stream has more than 200,000 values',
-		});
+		await expect(chat(answeringPort([event], 'text/event-stream'), true)).rejects.toMatchObject(
+			{
+				kind: 'protocol',
+				message: 'An event of the stream has more than 200,000 values',
+			},
+		);
 	});
 
 	test('with a long answer of many chunks, each with its usage, has few', () => {
@@ -81,14 +73,16 @@ describe('a stream', () => {
 	});
 
 	test('of a body without an end is rejected', async () => {
-		await expect(chat(answers(Array<Buffer>(1_000).fill(MEGABYTE)))).rejects.toMatchObject({
+		await expect(
+			chat(answeringPort(Array<Buffer>(1_000).fill(MEGABYTE))),
+		).rejects.toMatchObject({
 			message: 'The response has more than 16 MB of text',
 		});
 	});
 });
 
 describe('a body', () => {
-	const bodyOf = (value: string) => answers([Buffer.from(`{"choices":${value}}`)]);
+	const bodyOf = (value: string) => answeringPort([Buffer.from(`{"choices":${value}}`)]);
 	test.each([
 		['more than 200,000 values', `[${'{},'.repeat(MANY)}{}]`],
 		['more than 16 MB of text', `["${'x'.repeat(17 * 2 ** 20)}"]`],
@@ -110,7 +104,7 @@ describe('a body', () => {
 	});
 
 	test('that nobody can read leaves the outcome unknown', async () => {
-		await expect(create(answers([{ not: 'bytes' }]))).rejects.toMatchObject({
+		await expect(create(answeringPort([{ not: 'bytes' } as never]))).rejects.toMatchObject({
 			message: 'The response cannot be read; the task may have been created',
 			details: { outcomeUnknown: true },
 		});

@@ -1,14 +1,15 @@
 import { completeChat } from '../../nodes/client/chat/completeChat';
 import { toolCall } from '../../nodes/client/chat/toolCalls';
 import type { ChatCompletion, ChatDelta } from '../../nodes/client/chat/types';
-import { ServiceError } from '../../nodes/client/errors';
+import type { ServiceError } from '../../nodes/client/errors';
 import { canceledError } from '../../nodes/client/http/failures';
 import type { HttpPort, HttpRequest } from '../../nodes/client/ports';
 import { createVideo } from '../../nodes/client/video/tasks';
+import { answeringPort, outcomeOf } from '../support/answeringPort';
 import { axiosHttp } from '../support/axiosHttp';
-import { delta } from '../support/chatPieces';
+import { delta, replyOf } from '../support/chatPieces';
 import { FAILURE } from '../support/failureTexts';
-import { eventsOf, serverForEach, type Script } from '../support/scriptedServer';
+import { eventsOf, scripted } from '../support/scriptedServer';
 
 const MESSAGES = [{ role: 'user', content: 'Hi' }] as const;
 const USAGE = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
@@ -33,41 +34,35 @@ let sent: HttpRequest;
 async function outcome(body: string | object, response: Response = {}) {
 	const { status = 200, type = 'text/event-stream', breaks, stream = true, at = 0 } = response;
 	const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+	const pieces = function* () {
+		yield bytes.subarray(0, at);
+		yield bytes.subarray(at);
+		if (breaks !== undefined) throw breaks;
+	};
+	const headers = { 'content-type': type, ...response.headers };
 	const http: HttpPort = async (request) => {
 		sent = request;
-		return await Promise.resolve({
-			status,
-			headers: { 'content-type': type, ...response.headers },
-			body: (async function* () {
-				yield await Promise.resolve(bytes.subarray(0, at));
-				yield bytes.subarray(at);
-				if (breaks !== undefined) throw breaks;
-			})(),
-		});
+		return await answeringPort(pieces(), type, { status, headers })(request);
 	};
 	const { onDelta, binding } = response;
 	const options = { stream, idleTimeoutMs: 5_000, onDelta };
-	return await completeChat(http, { messages: MESSAGES, ...binding }, options).catch(
-		(error: unknown) => {
-			if (error instanceof ServiceError) return error;
-			throw error;
-		},
-	);
+	return await outcomeOf(completeChat(http, { messages: MESSAGES, ...binding }, options));
 }
 
 const event = (data: unknown, fields = '') => `${fields}${eventsOf([data])}`;
 const says = (content: string, more: object = {}) => ({ ...delta({ content }), ...more });
 const ended = (finish_reason = 'stop') => delta({}, { finish_reason });
+const HI = event(says('Hi'));
 const END = event(ended());
 const DONE = event('[DONE]');
+const MESSAGE = event({ choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] });
+const NAMED = 'event: message\n';
 const reply = (content: string) => ({ choices: [{ message: { content } }] });
 const CUT = 'The stream ended before the reply was complete';
 
 describe('not streamed (spec 2.4)', () => {
 	test('returns the body unchanged, requests stream: false', async () => {
-		const message = { role: 'assistant', content: 'Hello' };
-		const choices = [{ index: 0, message, finish_reason: 'stop' }];
-		const body = { choices, usage: USAGE, trace_id: 't-1' };
+		const body = { ...replyOf('Hello'), usage: USAGE, trace_id: 't-1' };
 		expect(await outcome(body, { ...WHOLE, binding: { app_code: 'a' } })).toStrictEqual(body);
 		expect(sent.body).toStrictEqual({ messages: MESSAGES, app_code: 'a', stream: false });
 	});
@@ -164,69 +159,41 @@ describe('streamed (spec 2.5)', () => {
 });
 
 describe('fragments of tool calls (spec 2.3)', () => {
-	/** A fragment: its index and ID, where it has them, and its name and arguments. */
-	const part = (index: number | undefined, id: string, name: string, args: string) => ({
-		...(index !== undefined && { index }),
-		...(id !== '' && { id, type: 'function' }),
-		function: { ...(name !== '' && { name }), arguments: args },
-	});
-	type Part = ReturnType<typeof part>;
+	/** Calls, or fragments of them: index, ID, name and arguments, each of which may be empty. */
+	const fragmentsOf = (text: string) => text.split(' ').map((each) => each.split('/'));
 
-	test.each<[string, Part[], string[][]]>([
+	test.each([
 		[
 			'are joined by index',
-			[
-				part(0, 'a', 'weather', ''),
-				part(0, '', '', '{"city":'),
-				part(1, 'b', 'time', '{}'),
-				part(0, '', '', '"Rome"}'),
-			],
-			[
-				['a', 'weather', '{"city":"Rome"}'],
-				['b', 'time', '{}'],
-			],
+			'0/a/weather/ 0///{"city": 1/b/time/{} 0///"Rome"}',
+			'0/a/weather/{"city":"Rome"} 1/b/time/{}',
 		],
 		[
 			'without an index are joined by ID',
-			[
-				part(undefined, 'a', 'x', '{'),
-				part(undefined, '', '', '}'),
-				part(undefined, 'b', 'y', '['),
-				part(undefined, 'a', '', ' '),
-				part(undefined, 'b', '', ']'),
-			],
-			[
-				['a', 'x', '{} '],
-				['b', 'y', '[]'],
-			],
+			'/a/x/{ ///"n": /b/y/[ /a//1} /b//]',
+			'/a/x/{"n":1} /b/y/[]',
 		],
 		[
 			'without an ID belong to the latest call with their index, where all have the index 0',
-			[
-				part(0, 'f', 'f', ''),
-				part(0, '', '', '{}'),
-				part(0, 'g', 'g', ''),
-				part(0, '', '', '{}'),
-			],
-			[
-				['f', 'f', '{}'],
-				['g', 'g', '{}'],
-			],
+			'0/f/f/ 0///{} 0/g/g/ 0///{}',
+			'0/f/f/{} 0/g/g/{}',
 		],
 		[
 			'stay apart where they are whole calls without IDs that all have the index 0',
-			[part(0, '', 'f', '{"a":1}'), part(0, '', 'g', '{"b":2}')],
-			[
-				['', 'f', '{"a":1}'],
-				['', 'g', '{"b":2}'],
-			],
+			'0//f/{"a":1} 0//g/{"b":2}',
+			'0//f/{"a":1} 0//g/{"b":2}',
 		],
-	])('%s', async (_name, parts, calls) => {
-		const chunks = parts.map((each) => delta({ tool_calls: [each] }));
+	])('%s', async (_name, fragments, calls) => {
+		const chunks = fragmentsOf(fragments).map(([index, id, name, args]) => {
+			const called = { function: { ...(name && { name }), arguments: args } };
+			const place = index && { index: Number(index) };
+			const head = id && { id, type: 'function' };
+			return delta({ tool_calls: [{ ...place, ...head, ...called }] });
+		});
 		const { choices } = (await outcome(
 			eventsOf([...chunks, ended('tool_calls')]),
 		)) as ChatCompletion;
-		const read = calls.map(([id = '', name = '', args = '']) => ({
+		const read = fragmentsOf(calls).map(([, id = '', name = '', args = '']) => ({
 			...toolCall(id, name, args),
 			...(id === '' && { id: expect.any(String) as string }),
 		}));
@@ -253,16 +220,21 @@ describe('fragments of tool calls (spec 2.3)', () => {
 	});
 });
 
-describe('a finished reply is a reply, however its stream ends', () => {
-	const FINISHED = event(says('Hi')) + END;
-	test.each([
-		['[DONE] and a space', `${FINISHED}data: [DONE] \n\n`],
-		['[DONE] without a space before it, and without a line break', `${FINISHED}data:[DONE]`],
-		['an error event', FINISHED + event({ error: { message: 'too late', code: 500 } })],
-		['an event that is named error', FINISHED + event('too late', 'event: error\n')],
-	])('%s', async (_name, text) => {
-		expect(await outcome(text)).toMatchObject(reply('Hi'));
-	});
+test.each([
+	['[DONE] and a space', `${HI + END}data: [DONE] \n\n`],
+	['[DONE] without a space before it, and without a line break', `${HI + END}data:[DONE]`],
+	['[DONE], and without a finish reason', event({ message: 'queued' }) + HI + DONE],
+	['an error event', HI + END + event({ error: { message: 'too late', code: 500 } })],
+	['an event that is named error', HI + END + event('too late', 'event: error\n')],
+	['a whole message', MESSAGE + DONE],
+	['a whole message that repeats the text of the others', HI + MESSAGE + DONE],
+	...[false, '', 0, [], {}].map((error) => [
+		`an error that is none: ${JSON.stringify(error)}`,
+		event(says('Hi', { error })) + END,
+	]),
+	['events that are named message', `${NAMED}${HI}${NAMED}${END}${NAMED}${DONE}`],
+])('a reply is one whose stream ends with %s', async (_name, text) => {
+	expect(await outcome(text)).toMatchObject(reply('Hi'));
 });
 
 test.each([
@@ -371,7 +343,7 @@ describe('what is no chunk', () => {
 		['a JSON text', event('"queued"'), 'queued'],
 		['a list', event(['queued']), 'queued'],
 	])('%s changes no answer, and is the reason where there is none', async (_n, text, words) => {
-		const stream = text + event(says('Hi')) + text + event(says(' you')) + END + text + DONE;
+		const stream = text + HI + text + event(says(' you')) + END + text + DONE;
 		const { choices, ...more } = (await outcome(stream)) as ChatCompletion;
 		expect(choices[0]).toMatchObject({ message: { content: 'Hi you' } });
 		expect(more).toStrictEqual({});
@@ -383,11 +355,6 @@ describe('what is no chunk', () => {
 			message: CUT,
 			details: { ...details, partial: reply('Half') },
 		});
-	});
-
-	test('an answer without a finish reason has an end all the same: [DONE]', async () => {
-		const text = event({ message: 'queued' }) + event(says('Hi')) + DONE;
-		expect(await outcome(text)).toMatchObject(reply('Hi'));
 	});
 
 	test('its words are bounded, the latest count', async () => {
@@ -408,14 +375,9 @@ describe('what is no chunk', () => {
 	])('an event with a name that the standard does not have: %s', async (_name, data) => {
 		for (const name of ['status', 'ping']) {
 			const named = event(data, `event: ${name}\n`);
-			const text = named + event(says('Hi')) + named + END + DONE;
+			const text = named + HI + named + END + DONE;
 			expect(await outcome(text)).toMatchObject(reply('Hi'));
 		}
-	});
-
-	test('message is the name of those without one', async () => {
-		const text = [says('Hi'), ended(), '[DONE]'].map((each) => event(each, 'event: message\n'));
-		expect(await outcome(text.join(''))).toMatchObject(reply('Hi'));
 	});
 });
 
@@ -447,14 +409,12 @@ describe('nothing of a response is lost', () => {
 		['behind a byte order mark', '\uFEFF', 'text/event-stream'],
 	])('a stream %s is a reply', async (_name, mark, type) => {
 		for (const stream of [true, false])
-			expect(await outcome(mark + event(says('Hi')) + END, { type, stream })).toMatchObject(
-				reply('Hi'),
-			);
+			expect(await outcome(mark + HI + END, { type, stream })).toMatchObject(reply('Hi'));
 	});
 
 	test('a stream in response to a request for a whole reply is the reply, or the error in it', async () => {
 		const whole = { stream: false };
-		expect(await outcome(event(says('Hi')) + END + DONE, whole)).toMatchObject(reply('Hi'));
+		expect(await outcome(HI + END + DONE, whole)).toMatchObject(reply('Hi'));
 		const error = { message: 'No seats', type: 'invalid_request' };
 		expect(await outcome(event({ error }), whole)).toMatchObject({
 			message: FAILURE.malformed,
@@ -471,16 +431,6 @@ describe('nothing of a response is lost', () => {
 		expect(await outcome(body, WHOLE)).toMatchObject({
 			details: { partial: body, subject: { session_id: 's-1' } },
 		});
-	});
-
-	test('a whole message in one event, and one that repeats the text of the others', async () => {
-		const whole = { choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] };
-		expect(await outcome(event(whole) + DONE)).toMatchObject(reply('Hi'));
-		expect(await outcome(event(says('Hi')) + event(whole) + DONE)).toMatchObject(reply('Hi'));
-	});
-
-	test.each([false, '', 0, [], {}])('no error: %j', async (error) => {
-		expect(await outcome(event(says('Hi', { error })) + END)).toMatchObject(reply('Hi'));
 	});
 
 	test('fragments of fields that the specification does not have are joined', async () => {
@@ -537,6 +487,8 @@ describe('nothing of a response is lost', () => {
 
 describe('error statuses (spec 7.1)', () => {
 	const DATE = 'Wed, 21 Oct 2015 07:28:00 GMT';
+	const IN_HALF_A_MINUTE = 'Wed, 21 Oct 2015 07:28:30 GMT';
+	const NEXT_DAY = 'Thu, 22 Oct 2015 07:28:00 GMT';
 	test.each<[string, Record<string, string>, number | undefined]>([
 		['in seconds', { 'retry-after': '7' }, 7_000],
 		// JavaScript takes these for dates: 5 October 2001, and 7 January.
@@ -544,16 +496,8 @@ describe('error statuses (spec 7.1)', () => {
 		['in no milliseconds', { 'retry-after-ms': 'x', 'retry-after': '2' }, 2_000],
 		['with a fraction', { 'retry-after': '10.5' }, 10_500],
 		['that is neither a number nor a time', { 'retry-after': '1,7' }, undefined],
-		[
-			'as a date, relative to the Date header',
-			{ 'retry-after': 'Wed, 21 Oct 2015 07:28:30 GMT', date: DATE },
-			30_000,
-		],
-		[
-			'as a date in the past',
-			{ 'retry-after': DATE, date: 'Thu, 22 Oct 2015 07:28:00 GMT' },
-			0,
-		],
+		['as a date, relative to another', { 'retry-after': IN_HALF_A_MINUTE, date: DATE }, 30_000],
+		['as a date in the past', { 'retry-after': DATE, date: NEXT_DAY }, 0],
 		['in an unknown format', { 'retry-after': 'soon' }, undefined],
 	])('Retry-After %s', async (_name, headers, retryAfterMs) => {
 		const body = { error: { message: 'slow down' } };
@@ -575,10 +519,7 @@ describe('error statuses (spec 7.1)', () => {
 });
 
 describe('at a server', () => {
-	let script: Script;
-	const server = serverForEach((...args) => {
-		script(...args);
-	});
+	const server = scripted();
 	const complete = async () =>
 		await completeChat(
 			axiosHttp(server.url, 'key'),
@@ -588,10 +529,10 @@ describe('at a server', () => {
 
 	test('[DONE] completes the reply, even if the server keeps the connection open', async () => {
 		let closed: Promise<unknown> = Promise.resolve();
-		script = (response) => {
+		server.script = (response) => {
 			closed = new Promise((resolve) => response.on('close', resolve));
 			response.writeHead(200, { 'content-type': 'text/event-stream' });
-			response.write(event(says('Hi')) + DONE);
+			response.write(HI + DONE);
 		};
 		expect(await complete()).toMatchObject(reply('Hi'));
 		// The client closes the connection.
@@ -604,7 +545,7 @@ describe('at a server', () => {
 	])(
 		'a status counts though its body %s, for chats and videos',
 		async (_how, headers, isReset) => {
-			script = (response) => {
+			server.script = (response) => {
 				response.writeHead(429, { 'retry-after': '7', ...headers });
 				if (isReset) response.write('{"err', () => response.socket!.resetAndDestroy());
 				else response.end('{"err');

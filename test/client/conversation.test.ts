@@ -6,6 +6,7 @@ import {
 	type Conversation,
 } from '../../nodes/client/chat/conversation';
 import { toolCall } from '../../nodes/client/chat/toolCalls';
+import { replyOf } from '../support/chatPieces';
 
 const START = startConversation([{ role: 'user', content: 'Hi' }]);
 
@@ -13,18 +14,11 @@ const START = startConversation([{ role: 'user', content: 'Hi' }]);
 const reply = (conversation: Conversation, ...ids: string[]) =>
 	applyReply(
 		conversation,
-		{
-			choices: [
-				{
-					index: 0,
-					finish_reason: 'tool_calls',
-					message: {
-						...{ role: 'assistant', content: null },
-						tool_calls: ids.map((id) => toolCall(id, 'time', '{"task":7}')),
-					},
-				},
-			],
-		},
+		replyOf(
+			null,
+			{ tool_calls: ids.map((id) => toolCall(id, 'time', '{"task":7}')) },
+			'tool_calls',
+		),
 		[{ type: 'function', function: { name: 'time' } }],
 		{ maxRounds: 10, maxCalls: 50 },
 	);

@@ -10,7 +10,7 @@ import {
 	type Endpoint,
 	type RetryPolicy,
 } from '../../nodes/client/http/failures';
-import type { Clock, HttpPort, HttpRequest } from '../../nodes/client/ports';
+import type { Clock, HttpPort } from '../../nodes/client/ports';
 import { sentencesOf } from '../../nodes/shared/run/nodeErrors';
 import { FAILURE } from '../support/failureTexts';
 import { fakeClock } from '../support/fakeClock';
@@ -263,69 +263,49 @@ describe('a retry', () => {
 		expect(outcome === 'done').toBe(failures.length < calls);
 	});
 
-	test('throws the last failure after the last attempt', async () => {
-		const failures = [BUSY, BUSY, { ...BUSY, serviceMessage: 'the last' }];
-		const { calls, outcome } = await run(failures, { retries: 2 });
-		expect(calls).toBe(3);
-		expect(outcome).toMatchObject({ details: { serviceMessage: 'the last' } });
+	const bug = new TypeError('a bug');
+	test.each<[string, Parameters<typeof run>, object]>([
+		[
+			'throws the last failure after the last attempt',
+			[[BUSY, BUSY, { ...BUSY, serviceMessage: 'the last' }], { retries: 2 }],
+			{ calls: 3, outcome: { details: { serviceMessage: 'the last' } } },
+		],
+		[
+			'where the outcome is unknown is made if the policy says so',
+			[[UNKNOWN], { retryOutcomeUnknown: true }],
+			{ calls: 2 },
+		],
+		['can be forbidden', [[BUSY], {}, 0.5, { mayRetry: () => false }], { calls: 1 }],
+		['is not made of a bug', [[bug]], { calls: 1, outcome: bug }],
+		[
+			'ends with canceling',
+			[[BUSY], {}, 0.5, { sleep: () => Promise.reject(canceledError()) }],
+			{ calls: 1, outcome: { kind: 'canceled' } },
+		],
+	])('%s', async (_name, args, expected) => {
+		expect(await run(...args)).toMatchObject(expected);
 	});
 
-	test('where the outcome is unknown is made if the policy says so', async () => {
-		expect((await run([UNKNOWN], { retryOutcomeUnknown: true })).calls).toBe(2);
-	});
-
-	test('can be forbidden', async () => {
-		expect((await run([BUSY], {}, 0.5, { mayRetry: () => false })).calls).toBe(1);
-	});
-
-	test('is not made of a bug', async () => {
-		const bug = new TypeError('a bug');
-		expect(await run([bug])).toMatchObject({ outcome: bug, calls: 1 });
-	});
-
-	test('ends with canceling', async () => {
-		const sleep = () => Promise.reject(canceledError());
-		expect(await run([BUSY], {}, 0.5, { sleep })).toMatchObject({
-			outcome: { kind: 'canceled' },
-			calls: 1,
-		});
-	});
-});
-
-describe('the deadline of a call', () => {
-	const REQUEST: HttpRequest = { method: 'POST', path: '/', body: {}, idleTimeoutMs: 1_000 };
-
-	/** A port that answers 429, each time with the next Retry-After, then 200. */
-	function busy(...retryAfterMs: readonly number[]) {
-		const leftMs: (number | undefined)[] = [];
-		const http: HttpPort = ({ deadline }) => {
-			leftMs.push(deadline?.leftMs());
-			const ms = retryAfterMs[leftMs.length - 1];
-			if (ms === undefined)
-				return Promise.resolve({ status: 200, headers: {}, body: [] as never });
-			const details = { retryable: true, retryAfterMs: ms };
-			return Promise.reject(new ServiceError('http', 'Busy', 'slowDown', details));
-		};
-		return { http, leftMs };
-	}
-
-	const send = async (http: HttpPort, limitMs: number, clock: Clock = fakeClock()) =>
-		await withRetry(
-			clock,
-			{ retries: 3, retryOutcomeUnknown: false, limitMs },
-			async (deadline) => await withDeadline(http, deadline)(REQUEST),
-		).catch((error: unknown) => error);
-
-	test('lets nothing be sent after a pause that ended too late', async () => {
+	test('is not sent after a pause that ended behind the deadline of the call', async () => {
 		const clock = fakeClock();
 		const sleep = async (ms: number) => {
 			await clock.sleep(ms * 2);
 		};
-		const { http, leftMs } = busy(7_000);
-		expect(await send(http, 10_000, { ...clock, sleep })).toMatchObject({
+		let sent = 0;
+		const http: HttpPort = () => {
+			sent += 1;
+			return Promise.reject(failed(after(7_000)));
+		};
+		const request = { method: 'POST', path: '/', body: {}, idleTimeoutMs: 1_000 } as const;
+		const called = withRetry(
+			{ ...clock, sleep },
+			{ ...POLICY, limitMs: 10_000 },
+			async (deadline) => await withDeadline(http, deadline)(request),
+		);
+		await expect(called).rejects.toMatchObject({
 			message: 'The call exceeded its Timeout of 10 seconds',
 			details: { outcomeUnknown: false },
 		});
-		expect(leftMs).toHaveLength(1);
+		expect(sent).toBe(1);
 	});
 });

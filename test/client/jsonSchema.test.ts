@@ -13,31 +13,26 @@ const A = (schema: JsonObject, more: JsonObject = {}): JsonObject => ({
 const $defs = { size: { type: 'integer' } };
 const DRAFT_2019 = { $schema: 'https://json-schema.org/draft/2019-09/schema' };
 const FILLER = 'x'.repeat(10_001);
-test.each<[name: string, schema: JsonObject, matching: JsonValue, other: JsonValue]>([
+type Checked = [name: string, schema: JsonObject, matching: JsonValue, other: JsonValue];
+test.each<Checked>([
 	[
 		'$recursiveRef in draft 2019-09',
 		A({ type: 'string' }, { ...DRAFT_2019, additionalProperties: { $recursiveRef: '#' } }),
 		{ a: 'x', b: { a: 'y' } },
 		{ a: 'x', b: { a: 1 } },
 	],
-	[
-		'a pattern in a long reply',
-		A({ pattern: '^a$' }),
-		{ a: 'a', b: FILLER },
-		{ a: 'b', b: FILLER },
-	],
-	[
-		'a format in a long reply',
-		A({ format: 'date' }),
-		{ a: '2026-01-31', b: FILLER },
-		{ a: 'b', b: FILLER },
-	],
-	[
-		'unique items in a long reply',
-		A({ uniqueItems: true }),
-		{ a: [1, 2], b: FILLER },
-		{ a: [1, 1], b: FILLER },
-	],
+	...(
+		[
+			['a pattern', { pattern: '^a$' }, 'a', 'b'],
+			['a format', { format: 'date' }, '2026-01-31', 'b'],
+			['unique items', { uniqueItems: true }, [1, 2], [1, 1]],
+		] as Checked[]
+	).map(([name, schema, a, other]): Checked => [
+		`${name} in a long reply`,
+		A(schema),
+		{ a, b: FILLER },
+		{ a: other, b: FILLER },
+	]),
 	[
 		'a pattern of a long text',
 		A({ pattern: 'x$' }),

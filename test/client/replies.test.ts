@@ -12,6 +12,7 @@ import {
 import type { ReplyMessage } from '../../nodes/client/chat/types';
 import { formOf } from '../../nodes/client/chat/verdict';
 import type { JsonObject } from '../../nodes/client/json';
+import { answeringPort } from '../support/answeringPort';
 import { replyOf } from '../support/chatPieces';
 import { RECORDED, type Recorded } from '../support/recordedReplies';
 import { thorough } from '../support/thorough';
@@ -30,12 +31,10 @@ describe.each(RECORDED)('$file', (recorded) => {
 	async function read({ text, type }: Recorded, bytes: number) {
 		const all = Buffer.from(text);
 		let seen = '';
-		const body = (async function* () {
-			for (let at = 0; at < all.length; at += bytes)
-				yield await Promise.resolve(all.subarray(at, at + bytes));
-		})();
+		const starts = Array.from({ length: Math.ceil(all.length / bytes) }, (_, at) => at * bytes);
+		const pieces = starts.map((at) => all.subarray(at, at + bytes));
 		const completion = await completeChat(
-			() => Promise.resolve({ status: 200, headers: { 'content-type': type }, body }),
+			answeringPort(pieces, type),
 			{ messages: [{ role: 'user', content: 'Hi' }] },
 			{ stream: true, idleTimeoutMs: 1_000, onDelta: (delta) => (seen += delta.content) },
 		);

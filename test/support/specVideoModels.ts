@@ -44,25 +44,23 @@ const MULTIMODAL = {
 	generatesAudio: true,
 } as const;
 
+const FIVE_OR_TEN = { ...COMMON, durations: [5, 10], defaultDuration: 5 } as const;
+
 /** Every video model of the specification, in its order. */
 export const SPEC_VIDEO_MODELS: readonly SpecVideoModel[] = [
 	{ ...MULTIMODAL, code: 'video-m1', sizes: ['480P', '720P', '1080P'] },
 	{ ...MULTIMODAL, code: 'video-m2', sizes: ['480P', '720P'] },
 	{
-		...COMMON,
+		...FIVE_OR_TEN,
 		code: 'video-m3',
-		durations: [5, 10],
-		defaultDuration: 5,
 		otherDurations: 'fiveOrTen',
 		sizes: ['720P', '1080P'],
 		defaultSize: '720P',
 		images: { first_last_frame: 2 },
 	},
 	{
-		...COMMON,
+		...FIVE_OR_TEN,
 		code: 'video-m4',
-		durations: [5, 10],
-		defaultDuration: 5,
 		otherDurations: 'fiveOrTen',
 		images: { first_last_frame: 1 },
 	},
@@ -79,10 +77,8 @@ export const SPEC_VIDEO_MODELS: readonly SpecVideoModel[] = [
 		editsVideos: true,
 	},
 	{
-		...COMMON,
+		...FIVE_OR_TEN,
 		code: 'video-m6',
-		durations: [5, 10],
-		defaultDuration: 5,
 		sizes: ['720p', '1080p'],
 		defaultSize: '720p',
 		modes: { std: '720p', pro: '1080p' },
