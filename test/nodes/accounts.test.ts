@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { accountOf, readCredential } from '../../nodes/shared/run/credential';
 import { bodyOf } from '../support/chatReplies';
 import { idsOf, reject, videoService } from '../support/createdVideos';
-import { runNode, type RunOptions } from '../support/engine';
+import { runNode } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { json } from '../support/scriptedServer';
 import { COMPLETED } from '../support/waitOutputs';
@@ -29,30 +29,21 @@ beforeEach(() => {
 const credentialOf = (apiKey: string, baseUrl = server.url) => ({
 	credential: { baseUrl, apiKey },
 });
-const run = async (
-	name: string,
-	parameters: IDataObject,
-	credential: object,
-	more: Partial<RunOptions> = {},
-) => await runNode(name, { ...service.environment(), ...credential, parameters, ...more });
 const say = async (...whose: Parameters<typeof credentialOf>) =>
-	await run(
-		'superAssistant',
-		{ appCode: 'demo-assistant', message: 'Hi', session: 'key', sessionKey: 'chat-1' },
-		credentialOf(...whose),
-	);
+	await runNode('superAssistant', {
+		...service.environment(),
+		...credentialOf(...whose),
+		parameters: { appCode: 'demo', message: 'Hi', session: 'key', sessionKey: 'chat-1' },
+	});
 const create = async (apiKey: string, options: IDataObject = { idempotencyKey: 'order 1' }) =>
 	await service.create(['A kite'], options, credentialOf(apiKey));
+const COLLECTS = { tasks: 'ledger', download: false, options: { minimumAge: 0 } };
 const collect = async (...whose: Parameters<typeof credentialOf>) =>
-	await run(
-		'waitForVideo',
-		{ tasks: 'ledger', download: false, options: { minimumAge: 0 } },
-		credentialOf(...whose),
-	);
-const wait = async (apiKey: string, taskIds: readonly string[]) =>
-	await run('waitForVideo', { download: false }, credentialOf(apiKey), {
-		items: taskIds.map((task_id) => ({ task_id })),
-	});
+	await service.wait([{}], COLLECTS, credentialOf(...whose));
+const wait = async (apiKey: string, taskIds: readonly string[]) => {
+	const items = taskIds.map((task_id) => ({ task_id }));
+	return await service.wait(items, { download: false }, credentialOf(apiKey));
+};
 const sessionIds = () =>
 	server.requests.map(({ body }) => (body as { session_id?: string }).session_id);
 const taskRows = () => service.tables.rows.filter((row) => 'task_id' in row);

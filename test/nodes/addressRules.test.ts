@@ -3,8 +3,8 @@
  *
  * @jest-environment node
  */
+import { POLL, videoService } from '../support/createdVideos';
 import { runNode } from '../support/engine';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { withFakeTimers } from '../support/fakeTimers';
 
 const RULES = {
@@ -12,26 +12,19 @@ const RULES = {
 	N8N_SSRF_ALLOWED_HOSTNAMES: 'localhost',
 };
 
-let server: ScriptedServer;
-beforeAll(async () => {
+beforeAll(() => {
 	Object.assign(process.env, RULES);
-	server = await startScriptedServer((response, { path }) => {
-		if (path === '/v1/videos/tasks') {
-			const video_url = `http://127.0.0.1:${server.port}/inside/secret.mp4`;
-			json(response, 200, { status: 'completed', model: 'video-m1', video_url });
-			return;
-		}
-		response.end('a secret');
-	});
 });
-afterAll(async () => {
+afterAll(() => {
 	for (const name of Object.keys(RULES)) Reflect.deleteProperty(process.env, name);
-	await server.stop();
 });
+
+const service = videoService();
+const { server } = service;
 
 test('a service at an address that n8n forbids is not contacted, and the error says what to do', async () => {
 	const { error } = await runNode('chatCompletion', {
-		credential: { baseUrl: `http://127.0.0.1:${server.port}`, apiKey: 'k' },
+		...service.environment(),
 		parameters: { prompt: 'Hi' },
 	});
 	expect(error).toMatchObject({
@@ -42,18 +35,15 @@ test('a service at an address that n8n forbids is not contacted, and the error s
 });
 
 test('a file at an address that n8n forbids is not fetched, and its task is not lost', async () => {
+	const credential = { baseUrl: server.url.replace('127.0.0.1', 'localhost'), apiKey: 'k' };
 	const outputs = await withFakeTimers(async ({ passedMs }) => {
-		const { outputs } = await runNode('waitForVideo', {
-			credential: { baseUrl: `http://localhost:${server.port}`, apiKey: 'k' },
-			items: [{ task_id: 'task-1' }],
-		});
+		const { outputs } = await service.wait([{ task_id: 'task-1' }], {}, { credential });
 		// No time passes: another attempt would be refused, too.
 		expect(passedMs()).toBeLessThan(1);
 		return outputs;
 	});
 	// The service may name another URL: it is asked once more, which is free.
-	const asked = ['/v1/videos/tasks', '/v1/videos/tasks'];
-	expect(server.requests.map(({ path }) => path)).toStrictEqual(asked);
+	expect(server.requests.map(({ path }) => path)).toStrictEqual([POLL, POLL]);
 	expect(outputs.map((items) => items.map(({ json: fields }) => fields))).toMatchObject([
 		[],
 		[

@@ -21,7 +21,6 @@ import {
 	videoService,
 	type More,
 } from '../support/createdVideos';
-import { runNode } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 
 const clock = movedClock();
@@ -523,11 +522,8 @@ describe('the key of a video that failed', () => {
 	/** Creates a video and waits for it, as a schedule does every night. */
 	async function night() {
 		const { outputs } = await createIn(ITEM, KEYED);
-		await runNode('waitForVideo', {
-			...service.environment(),
-			items: outputs[0]!.map(({ json: fields }) => fields),
-			parameters: { download: false, options: { onFailed: 'output' } },
-		});
+		const items = outputs[0]!.map(({ json: fields }) => fields);
+		await service.wait(items, { download: false, options: { onFailed: 'output' } });
 		return shownOf(outputs[0])[0];
 	}
 

@@ -19,13 +19,7 @@ import {
 	type More,
 } from '../support/createdVideos';
 import { dataTables, held, rowOperations, type DataTables } from '../support/dataTables';
-import {
-	allItems,
-	canceler,
-	runNode,
-	type EnvironmentOptions,
-	type RunResult,
-} from '../support/engine';
+import { allItems, canceler, type EnvironmentOptions, type RunResult } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { gate } from '../support/gate';
 
@@ -568,34 +562,28 @@ describe('two executions', () => {
 		goOn();
 		return { slow: await slow, other };
 	}
-	const CASES = [
+	describe.each([
 		['with a key', KEYED, KEYS],
 		['retries', {}, RETRIES],
-	] as const;
-
-	test.each(CASES)(
-		'%s: the one that stands still after its claim takes the video of the other one',
-		async (_name, options, both) => {
+	] as const)('%s', (_name, options, both) => {
+		test('the one that stands still after its claim takes the video of the other one', async () => {
 			const { slow, other } = await race(options, both);
 			expect(reusedOf(other.outputs[0])).toStrictEqual([false]);
 			expect(idsOf(slow.outputs[0])).toStrictEqual(['task-a 1']);
 			expect(reusedOf(slow.outputs[0])).toStrictEqual([true]);
 			expect(sent()).toStrictEqual(['a 1']);
 			expect(rowsOf()).toStrictEqual(['a 1 open']);
-		},
-	);
+		});
 
-	test.each(CASES)(
-		'%s: it claims again where the other one has failed',
-		async (_name, options, both) => {
+		test('it claims again where the other one has failed', async () => {
 			service.answers = { 'a 1': [reject(401)] };
 			const { slow, other } = await race(options, both);
 			expect(other.outputs[1]).toHaveLength(1);
 			expect(reusedOf(slow.outputs[0])).toStrictEqual([false]);
 			expect(sent()).toStrictEqual(['a 1', 'a 1']);
 			expect(rowsOf()).toStrictEqual(['a 1 open']);
-		},
-	);
+		});
+	});
 
 	test('a retry that has seen the claim of another one sends nothing that this one has sent since', async () => {
 		const [first, second] = RETRIES;
@@ -647,11 +635,8 @@ describe('two executions', () => {
 test('a task ID with white space gets the result of its video into its row', async () => {
 	service.answers = { a: reply({ task_id: ' task-a\n', status: 'queued', model: 'video-m1' }) };
 	const { outputs } = await create(['a']);
-	await runNode('waitForVideo', {
-		...service.environment(),
-		items: outputs[0]!.map(({ json: item }) => item),
-		parameters: { download: false },
-	});
+	const items = outputs[0]!.map(({ json: item }) => item);
+	await service.wait(items, { download: false });
 	expect(service.tables.rows).toMatchObject([{ task_id: 'task-a', finished_at: DATE }]);
 });
 

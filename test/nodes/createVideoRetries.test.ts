@@ -12,7 +12,14 @@ import {
 	type Answer,
 	type More,
 } from '../support/createdVideos';
-import { allItems, canceler, packageNode, runNode, runWorkflow, stubNode } from '../support/engine';
+import {
+	allItems,
+	canceler,
+	packageNode,
+	runWorkflow,
+	stubNode,
+	type RunResult,
+} from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
 import { withFakeTimers } from '../support/fakeTimers';
 
@@ -190,47 +197,32 @@ describe('Retry On Fail', () => {
 		},
 	);
 
-	test.each<[string, More['onError'], Record<string, Answer[]>, object, number]>([
-		[
-			'a certain failure',
-			'continueRegularOutput',
-			{ p1: [reject(429)], p3: [breakOff] },
-			{ p1: 2, p2: 1, p3: 1 },
-			2,
-		],
-		[
-			'a certain failure',
-			'continueErrorOutput',
-			{ p1: [reject(429)], p3: [breakOff] },
-			{ p1: 2, p2: 1, p3: 1 },
-			2,
-		],
-		[
-			'an unknown outcome',
-			'continueRegularOutput',
-			{ p1: [breakOff] },
-			{ p1: 1, p2: 1, p3: 1 },
-			0,
-		],
-	])('keeps the created tasks where the first item has %s, with %s', async (...row) => {
-		const [, onError, answers, expected, unknown] = row;
-		service.answers = answers;
-		const { status, outputs } = await create(
-			['p1', 'p2', 'p3'],
-			{},
-			{ onError: onError!, ...TRIES },
-		);
-		expect(status).toBe('success');
-		expect(counts()).toStrictEqual(expected);
-		const isApart = onError === 'continueErrorOutput';
-		const failed = isApart ? outputs[1]![0] : outputs[0]![unknown];
-		expect(failed!.json).toMatchObject({
-			error: `${FAILURE.lost}; the task may have been created`,
-			details: { kind: 'network', outcome_unknown: true },
+	describe.each(['continueRegularOutput', 'continueErrorOutput'] as const)('%s', (onError) => {
+		test.each<[string, Record<string, Answer[]>, object, number]>([
+			[
+				'a certain failure',
+				{ p1: [reject(429)], p3: [breakOff] },
+				{ p1: 2, p2: 1, p3: 1 },
+				2,
+			],
+			['an unknown outcome', { p1: [breakOff] }, { p1: 1, p2: 1, p3: 1 }, 0],
+		])('keeps the created tasks where the first item has %s', async (...row) => {
+			const [, answers, expected, unknown] = row;
+			service.answers = answers;
+			const prompts = ['p1', 'p2', 'p3'];
+			const { status, outputs } = await create(prompts, {}, { onError, ...TRIES });
+			expect(status).toBe('success');
+			expect(counts()).toStrictEqual(expected);
+			const isApart = onError === 'continueErrorOutput';
+			const failed = isApart ? outputs[1]![0] : outputs[0]![unknown];
+			expect(failed!.json).toMatchObject({
+				error: `${FAILURE.lost}; the task may have been created`,
+				details: { kind: 'network', outcome_unknown: true },
+			});
+			const good = outputs[0]!.filter((item) => item !== failed);
+			const names = prompts.filter((_name, index) => index !== unknown);
+			expect(idsOf(good)).toStrictEqual(names.map((name) => `task-${name}`));
 		});
-		const good = outputs[0]!.filter((item) => item !== failed);
-		const names = ['p1', 'p2', 'p3'].filter((_name, index) => index !== unknown);
-		expect(idsOf(good)).toStrictEqual(names.map((name) => `task-${name}`));
 	});
 
 	test('in a loop repeats no video of another round', async () => {
@@ -411,7 +403,7 @@ describe('what an error says of a Retry, which a person reads before anything el
 	);
 
 	/** Checks what the person reads: n8n's toast, and then the rest. */
-	async function check({ answers, said }: Row, run: () => ReturnType<typeof runNode>) {
+	async function check({ answers, said }: Row, run: () => Promise<RunResult>) {
 		service.answers = answers;
 		const { status, error } = await withFakeTimers(run);
 		expect(status).toBe('error');
@@ -456,8 +448,6 @@ describe('what an error says of a Retry, which a person reads before anything el
 	test.each(WAITING)('%s, for Wait for Video', async (_what, each) => {
 		const items = each.prompts.map((prompt) => ({ task_id: `task-${prompt}` }));
 		const parameters = { options: { maximumWait: 1, onFailed: 'fail' } };
-		const run = async () =>
-			await runNode('waitForVideo', { ...service.environment(), items, parameters });
-		await check(each, run);
+		await check(each, async () => await service.wait(items, parameters));
 	});
 });

@@ -23,7 +23,6 @@ import {
 	canceler,
 	packageNode,
 	runNode,
-	runWorkflow,
 	stubNode,
 	type EnvironmentOptions,
 	type Wires,
@@ -35,6 +34,7 @@ const service = videoService();
 const { requested, server, urlOf } = service;
 
 const WAITS = { waitUntilFinished: true };
+const UNATTENDED = { parameters: { waitUntilFinished: false } };
 const MODERATED = { status: 'failed', error_message: 'moderation' };
 const PROCESSING = reply({ status: 'processing' });
 const GONE = reject(410);
@@ -181,7 +181,6 @@ describe('several videos', () => {
 });
 
 describe('a video that nothing in the workflow waits for', () => {
-	const UNATTENDED = { parameters: { waitUntilFinished: false } };
 	const WAIT = packageNode('Wait', 'waitForVideo', {
 		parameters: { taskId: '={{ $json.task_id }}' },
 	});
@@ -203,11 +202,7 @@ describe('a video that nothing in the workflow waits for', () => {
 		['only this step, and a node follows', NEXT, { Create: [['Next']] }, false, STEP],
 	])('is a hint where %s', async (_where, node, wires, expected, more) => {
 		const creating = packageNode('Create', 'createVideo', { parameters: parametersOf({}) });
-		const { hints } = await runWorkflow([creating, node, NEXT], wires, 'Create', {
-			...service.environment(),
-			items: [{ prompt: 'a' }],
-			...more,
-		});
+		const { hints } = await service.flow([creating, node, NEXT], wires, ['a'], more);
 		const said =
 			'1 video is generating, and nothing in this workflow waits. Connect Wait for Video, or switch on Wait Until Finished';
 		expect(saidIn(hints)).toStrictEqual(expected ? [said] : []);
@@ -279,10 +274,7 @@ test('Always Output Data sends no empty item where the run of what is left is pu
 		Never: [['Merge#1']],
 		Create: [['Next']],
 	};
-	const result = await runWorkflow(nodes, wires, 'Start', {
-		...service.environment(),
-		items: [{ prompt: 'a' }, { prompt: 'b' }],
-	});
+	const result = await service.flow(nodes, wires, ['a', 'b']);
 	expect(result.status).toBe('error');
 	expect(idsOf(allItems(result, 'Next').flat())).toStrictEqual(['task-a']);
 	expect(allItems(result, 'Merge').flat()).toHaveLength(2);
@@ -384,7 +376,7 @@ describe('a video is never paid for twice', () => {
 
 	test('a failed video of another execution is not created again by the run of what is left', async () => {
 		const options = { idempotencyKey: '={{ $json.prompt }}' };
-		await create(['a'], options, { parameters: { waitUntilFinished: false }, ...another('9') });
+		await create(['a'], options, { ...UNATTENDED, ...another('9') });
 		service.answers = { 'task-a': reply(MODERATED) };
 		const failed = await create(['a', 'b'], options);
 		expect(idsOf(allItems(failed, 'Tested')[0])).toStrictEqual(['task-b']);
@@ -477,9 +469,8 @@ describe('delivered_at, by which a Filter drops what has gone on before', () => 
 	])(
 		'of videos that a try has delivered whose output n8n discards, in %s',
 		async (_name, execution) => {
-			const unfinished = { parameters: { waitUntilFinished: false } };
-			await create(['b'], KEYED, { ...unfinished, ...another('9') });
-			if (execution === RETRY) await create(['c'], KEYED, unfinished);
+			await create(['b'], KEYED, { ...UNATTENDED, ...another('9') });
+			if (execution === RETRY) await create(['c'], KEYED, UNATTENDED);
 			service.answers = { a: [reject(429)] };
 			const onError = 'continueRegularOutput';
 			const more = { ...execution, onError, retryOnFail: true } as const;
@@ -555,12 +546,9 @@ describe('in a streaming chat', () => {
 		['a node follows', 'createVideo', ALONE, NEXT, []],
 		['a node follows', 'waitForVideo', WAIT, NEXT, [PROGRESS]],
 	])('%s: %s, row %#', async (_title, type, parameters, wires, said) => {
-		const { chunks, status } = await runWorkflow(
-			[packageNode('Tested', type, { parameters }), stubNode('Next', pass)],
-			{ Tested: wires },
-			'Tested',
-			{ ...service.environment(), items: [{ prompt: 'a' }], streaming: true },
-		);
+		const nodes = [packageNode('Tested', type, { parameters }), stubNode('Next', pass)];
+		const more = { streaming: true };
+		const { chunks, status } = await service.flow(nodes, { Tested: wires }, ['a'], more);
 		expect(status).toBe('success');
 		const texts = chunks.filter(({ type: kind }) => kind === 'item');
 		expect(texts.map(({ content }) => content!.trim())).toStrictEqual(
@@ -570,12 +558,8 @@ describe('in a streaming chat', () => {
 
 	test('a node that follows Failed alone says nothing of a finished video, and of a failed one', async () => {
 		service.answers = { 'task-a': reply({ task_id: 'task-a', status: 'failed' }) };
-		const { chunks } = await runNode('waitForVideo', {
-			...service.environment(),
-			items: [{ prompt: 'a' }, { prompt: 'b' }],
-			parameters: WAIT,
-			streaming: true,
-		});
+		const items = [{ prompt: 'a' }, { prompt: 'b' }];
+		const { chunks } = await service.wait(items, WAIT, { streaming: true });
 		const said = chunks.map(({ content = '' }) => content).join('');
 		expect(said).toMatch(/1 finished, 1 failed.*> The video is ready: http\S*task-b\s*$/s);
 	});
@@ -591,8 +575,7 @@ describe('in a streaming chat', () => {
 			packageNode('Wait', 'waitForVideo', {}),
 		];
 		for (const wires of [{}, { Create: [['Wait']] }]) {
-			const more = { ...service.environment(), items: [{ prompt: 'a' }], streaming: true };
-			const result = await runWorkflow(nodes, wires, 'Create', more);
+			const result = await service.flow(nodes, wires, ['a'], { streaming: true });
 			expect(allItems(result, 'Create')[0]).toMatchObject([{ json: { output } }]);
 			const said = result.chunks.map(({ content = '' }) => content.trim()).filter(Boolean);
 			expect(said).toStrictEqual([`> ${output}`]);

@@ -9,7 +9,7 @@ import {
 	videoService,
 	type More,
 } from '../support/createdVideos';
-import { allItems, packageNode, runNode, runWorkflow, stubNode } from '../support/engine';
+import { allItems, packageNode, stubNode } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { sampleFile } from '../support/sampleFiles';
 import { json } from '../support/scriptedServer';
@@ -25,10 +25,7 @@ async function wait(
 	parameters: IDataObject = {},
 	{ items = [{ task_id: 'a' }], ...more }: More = {},
 ) {
-	return await withFakeTimers(
-		async () =>
-			await runNode('waitForVideo', { ...service.environment(), items, parameters, ...more }),
-	);
+	return await withFakeTimers(async () => await service.wait(items, parameters, more));
 }
 
 describe('of a text that is too much a part is kept', () => {
@@ -114,10 +111,8 @@ describe('of a text that is too much a part is kept', () => {
 		service.ending = { status: LONG, error_message: LONG };
 		const parameters = { ...URL, waitMode: 'suspend' };
 		const node = packageNode('Wait', 'waitForVideo', { parameters });
-		const { run } = await runWorkflow([node, stubNode('Done', (items) => items)], {}, 'Wait', {
-			...service.environment(),
-			items: [{ task_id: 'a' }],
-		});
+		const nodes = [node, stubNode('Done', (items) => items)];
+		const { run } = await service.flow(nodes, {}, [{ task_id: 'a' }]);
 		expect(run.status).toBe('waiting');
 		expect(charactersOf(run.data)).toBeLessThan(BOUND);
 		const once = await wait({ ...URL, waitMode: 'once' });
@@ -316,19 +311,13 @@ test('a busy server, an error between two states and words of its own do not end
 	};
 	service.ending = { status: 'completed', progress: 100, thumbnail_url: null };
 	const parameters = { model: byId('video-m1'), prompt: 'A lake' };
-	const result = await withFakeTimers(
-		async () =>
-			await runWorkflow(
-				[
-					packageNode('Create', 'createVideo', { parameters }),
-					packageNode('Wait', 'waitForVideo', {}),
-					stubNode('Mishaps', (items) => items),
-				],
-				{ Create: [['Wait']], Wait: [[], ['Mishaps']] },
-				'Create',
-				service.environment(),
-			),
-	);
+	const nodes = [
+		packageNode('Create', 'createVideo', { parameters }),
+		packageNode('Wait', 'waitForVideo', {}),
+		stubNode('Mishaps', (items) => items),
+	];
+	const wires = { Create: [['Wait']], Wait: [[], ['Mishaps']] };
+	const result = await withFakeTimers(async () => await service.flow(nodes, wires, [{}]));
 	expect(result.error).toBeUndefined();
 	const [item] = allItems(result, 'Wait')[COMPLETED]!;
 	expect(item!.json).toMatchObject({ task_id: id, status: 'completed', progress: 100 });

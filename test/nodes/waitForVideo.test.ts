@@ -1,69 +1,38 @@
-import { dataTables } from '../support/dataTables';
+import { POLL, reject, reply, videoService, type Answer } from '../support/createdVideos';
 import { canceler, runNode, type RunOptions } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
 import { withFakeTimers } from '../support/fakeTimers';
 import { sampleFile } from '../support/sampleFiles';
-import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED, ERROR, FAILED } from '../support/waitOutputs';
-import { CONNECTED, fieldsOf, ids, idsOf, taskOf, waitIn } from '../support/waitRuns';
-import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
-
-type Answer = readonly [status: number, body: object];
+import { CONNECTED, fieldsOf, ids, idsOf, waitIn } from '../support/waitRuns';
 
 const FILE = sampleFile('video/mp4');
 const VIDEO = 'https://cdn.example/a.mp4';
-const completed = (more: object = {}): Answer => [
-	200,
-	{ status: 'completed', video_url: VIDEO, ...more },
-];
-const failed = (more: object): Answer => [200, { status: 'failed', ...more }];
+const completed = (more: object = {}) => reply({ status: 'completed', video_url: VIDEO, ...more });
+const failed = (more: object) => reply({ status: 'failed', ...more });
 const COMPLETE = completed();
-const PROCESSING: Answer = [200, { status: 'processing' }];
+const PROCESSING = reply({ status: 'processing' });
 const MODERATED = failed({ error_message: 'moderation' });
-const BAD_KEY: Answer = [401, { error: { message: 'bad key', type: 'invalid_request_error' } }];
+const BAD_KEY = reject(401);
 
-/** The answers of each task, the last one forever; every other task is completed. */
-let answers: ReadonlyMap<string, readonly Answer[]>;
-let asked: string[];
-let onAsked: () => void;
+const service = videoService();
+const { server } = service;
 
-const server = serverForEach((response, { path, body }) => {
-	if (path.startsWith('/cdn/')) {
-		const isGone = path.includes('gone');
-		response.writeHead(isGone ? 404 : 200, { 'content-type': 'video/mp4' }).end(FILE);
-		return;
-	}
-	const task_id = taskOf(body);
-	const list = answers.get(task_id) ?? [COMPLETE];
-	const nth = asked.filter((each) => each === task_id).length;
-	asked.push(task_id);
-	const [status, said] = list[Math.min(nth, list.length - 1)]!;
-	json(response, status, status === 200 ? { task_id, ...said } : said);
-	onAsked();
-});
-
-beforeEach(() => {
-	answers = new Map();
-	asked = [];
-	onAsked = () => undefined;
-});
 afterEach(() => {
 	jest.restoreAllMocks();
 });
 
-const credential = () => ({ baseUrl: server.url, apiKey: 'k-secret' });
-
 /** Waits in virtual time for tasks with these answers, without their files. */
 async function wait(
-	tasks: Readonly<Record<string, readonly Answer[]>>,
+	tasks: typeof service.answers,
 	{ parameters, ...more }: Partial<RunOptions> = {},
 	node = 'waitForVideo',
 ) {
-	answers = new Map(Object.entries(tasks));
+	service.answers = tasks;
 	return await withFakeTimers(
 		async () =>
 			await runNode(node, {
-				credential: credential(),
+				...service.environment(),
 				items: ids(...Object.keys(tasks)),
 				...more,
 				parameters: { download: false, ...parameters },
@@ -81,7 +50,7 @@ test('a completed video has its file, which is downloaded without the API key', 
 		thumbnail_url: `${server.url}/cdn/a.jpg`,
 		enhanced_prompt: 'A quiet lake',
 	};
-	const { outputs } = await wait({ 'task-1': [[200, said]] }, { parameters: { download: true } });
+	const { outputs } = await wait({ 'task-1': reply(said) }, { parameters: { download: true } });
 	expect(server.requests[0]).toMatchObject({
 		method: 'POST',
 		path: '/v1/videos/tasks',
@@ -110,7 +79,7 @@ test('a completed video has its file, which is downloaded without the API key', 
 
 test('failed videos use the output Failed, with their reason and without an error key', async () => {
 	const { status, outputs } = await wait({
-		'task-1': [failed({ error_message: 'moderation', model: 'video-m1' })],
+		'task-1': failed({ error_message: 'moderation', model: 'video-m1' }),
 	});
 	expect(status).toBe('success');
 	expect(outputs).toStrictEqual([
@@ -141,12 +110,12 @@ describe('items', () => {
 			{ json: { task_id: 'b' }, pairedItem: { item: 1 } },
 			{ json: { task_id: 'a' }, pairedItem: { item: 2 } },
 		]);
-		expect(asked.sort()).toStrictEqual(['a', 'b']);
+		expect(service.requested(POLL).sort()).toStrictEqual(['a', 'b']);
 	});
 
 	test('without a task ID are errors where the node goes on; the hint counts tasks, not items', async () => {
 		const more = { items: ids('a', 'a', 'b', ''), ...GO_ON };
-		const { outputs, run } = await wait({ a: [MODERATED] }, more);
+		const { outputs, run } = await wait({ a: MODERATED }, more);
 		expect(idsOf(outputs[COMPLETED])).toStrictEqual(['b']);
 		expect(fieldsOf(outputs[ERROR])).toMatchObject([{ error: 'Task ID is empty' }]);
 		expect(run.data.resultData.runData['Tested']!.at(-1)!.hints!.at(-1)).toStrictEqual({
@@ -170,7 +139,7 @@ describe('items', () => {
 	test('of a tool all use the first output, which agents read, whatever became of the video', async () => {
 		const parameters = { taskId: '={{ $json.task_id }}', waitMode: 'suspend' };
 		const { status, outputs } = await wait(
-			{ a: [COMPLETE], b: [MODERATED] },
+			{ a: COMPLETE, b: MODERATED },
 			{ parameters },
 			'waitForVideoTool',
 		);
@@ -189,9 +158,9 @@ test('fields of the service called reason and error change neither the output no
 		delivered_at: 'then',
 	};
 	const { outputs } = await wait({
-		a: [completed(odd)],
-		b: [failed({ ...odd, error_message: 'moderation' })],
-		c: [completed({ error: null, reason: null })],
+		a: completed(odd),
+		b: failed({ ...odd, error_message: 'moderation' }),
+		c: completed({ error: null, reason: null }),
 	});
 	expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a', 'c']);
 	const [a] = fieldsOf(outputs[COMPLETED]);
@@ -212,7 +181,7 @@ test('fields of the service called reason and error change neither the output no
 
 test('an answer about another task is never the outcome', async () => {
 	const other = completed({ task_id: 'z' });
-	const { outputs } = await wait({ a: [other], b: [completed({ task_id: 'B ' })] });
+	const { outputs } = await wait({ a: other, b: completed({ task_id: 'B ' }) });
 	expect(idsOf(outputs[COMPLETED])).toStrictEqual(['b']);
 	expect(fieldsOf(outputs[FAILED])).toMatchObject([
 		{
@@ -228,7 +197,7 @@ describe('a lost video: message, advice and list say the same', () => {
 	const GONE = 'The service does not know this task: no task';
 	const POLLS = 'Retry polls only what is left, free of charge';
 	const STAYS = 'Retry does not change what failed at the service, and costs nothing';
-	const NOT_FOUND: Answer = [404, { error: { message: 'no task', type: 'not_found_error' } }];
+	const NOT_FOUND = reply({ error: { message: 'no task' } }, 404);
 
 	test.each<[string, Answer, why: string, retry: string, advice: string, list: string]>([
 		[
@@ -247,7 +216,7 @@ describe('a lost video: message, advice and list say the same', () => {
 			'Tasks failed',
 		],
 	])('%s', async (_name, lost, why, retry, advice, list) => {
-		const { error, outputs } = await wait({ a: [COMPLETE], b: [lost] }, { parameters });
+		const { error, outputs } = await wait({ a: COMPLETE, b: lost }, { parameters });
 		expect(error!.message).toBe(`1 of 2 videos failed: b (${why}). 1 has gone on: a. ${retry}`);
 		// n8n prints one for an error that has it.
 		expect(error).not.toHaveProperty('context.itemIndex');
@@ -261,7 +230,7 @@ describe('a lost video: message, advice and list say the same', () => {
 
 	test('of several kinds: each list by itself, and a Retry that helps some', async () => {
 		const { error } = await wait(
-			{ a: [COMPLETE], b: [MODERATED], c: [PROCESSING], d: [MODERATED] },
+			{ a: COMPLETE, b: MODERATED, c: PROCESSING, d: MODERATED },
 			{ parameters },
 		);
 		expect(error!.message).toBe(
@@ -273,31 +242,30 @@ describe('a lost video: message, advice and list say the same', () => {
 	});
 
 	test('where the node goes on only lost videos are errors', async () => {
-		const { outputs } = await wait({ a: [COMPLETE], b: [MODERATED] }, { parameters, ...GO_ON });
+		const { outputs } = await wait({ a: COMPLETE, b: MODERATED }, { parameters, ...GO_ON });
 		expect(outputs.slice(0, ERROR).map(idsOf)).toStrictEqual([['a'], []]);
 		expect(fieldsOf(outputs[ERROR])).toMatchObject([{ details: { task_id: 'b' } }]);
 	});
 });
 
 describe('the key is rejected while one video is generating', () => {
-	const TASKS = { a: [COMPLETE], b: [PROCESSING, BAD_KEY], c: [MODERATED] };
+	const tasks = () => ({ a: COMPLETE, b: [PROCESSING, BAD_KEY], c: MODERATED });
 	const NAMED = `Tasks completed: a (${VIDEO}). Tasks not finished: b. Tasks failed: c: moderation`;
 
 	test('the error that fails the node names each task by its outcome, with the videos; the ledger has what is known', async () => {
-		const tables = dataTables();
 		const rows = ['a', 'b', 'c'].map((task_id) => ({
 			task_id,
 			status: 'queued',
 			sent_at: '2026-01-01T00:00:00.000Z',
 			call: task_id,
 		}));
-		tables.insert(TASK_TABLE, ...rows);
-		const { error, outputs } = await wait(TASKS, { tables });
+		service.restore(rows);
+		const { error, outputs } = await wait(tasks());
 		expect(error!.message).toContain(`${FAILURE.badKey}. `);
 		expect(error!.description).toContain(NAMED);
 		expect(outputs.flat()).toHaveLength(0);
 		const delivered = { finished_at: null, delivered_at: null };
-		expect(tables.rows).toMatchObject([
+		expect(service.tables.rows).toMatchObject([
 			{ task_id: 'b', status: 'queued', finished_at: null },
 			{ task_id: 'a', status: 'open', video_url: VIDEO, ...delivered },
 			{ task_id: 'c', status: 'failed', finished_at: expect.any(String) as string },
@@ -305,7 +273,7 @@ describe('the key is rejected while one video is generating', () => {
 	});
 
 	test('On Error: Continue delivers what is finished, and fails the rest', async () => {
-		const { outputs } = await wait(TASKS, GO_ON);
+		const { outputs } = await wait(tasks(), GO_ON);
 		expect(outputs.slice(0, ERROR).map(idsOf)).toStrictEqual([['a'], ['c']]);
 		expect(outputs[ERROR]).toMatchObject([
 			{
@@ -316,15 +284,15 @@ describe('the key is rejected while one video is generating', () => {
 	});
 
 	test('in Ask Once, too', async () => {
-		const tasks = { ...TASKS, b: [BAD_KEY] };
+		const once = { ...tasks(), b: BAD_KEY };
 		const parameters = { waitMode: 'once' };
-		expect((await wait(tasks, { parameters })).error!.description).toContain(NAMED);
-		const { outputs } = await wait(tasks, { parameters, ...GO_ON });
+		expect((await wait(once, { parameters })).error!.description).toContain(NAMED);
+		const { outputs } = await wait(once, { parameters, ...GO_ON });
 		expect(outputs.map(idsOf)).toStrictEqual([['a'], ['c'], [], [undefined]]);
 	});
 
 	test.each([GO_ON, {}])('in a later step of a suspended wait: %j', async (more) => {
-		answers = new Map(Object.entries(TASKS));
+		service.answers = tasks();
 		const first = await waitIn(server.url, CONNECTED, {
 			items: ids('a', 'b', 'c'),
 			parameters: { waitMode: 'suspend' },
@@ -341,16 +309,13 @@ describe('the key is rejected while one video is generating', () => {
 
 test('a canceled execution stops polling and delivers nothing, whatever On Error says', async () => {
 	const { onStart, cancel } = canceler();
-	onAsked = () => {
+	service.onRequest = () => {
 		// The node sleeps for five seconds.
-		if (asked.length === 2) setTimeout(cancel, 1_000);
+		if (service.requested(POLL).length === 2) setTimeout(cancel, 1_000);
 	};
-	const { status, outputs } = await wait(
-		{ a: [COMPLETE], b: [PROCESSING] },
-		{ ...GO_ON, onStart },
-	);
+	const { status, outputs } = await wait({ a: COMPLETE, b: PROCESSING }, { ...GO_ON, onStart });
 	expect(status).toBe('canceled');
-	expect(asked).toHaveLength(2);
+	expect(server.requests).toHaveLength(2);
 	// n8n passes the input on.
 	expect(fieldsOf(outputs.flat())).toStrictEqual(ids('a', 'b'));
 });
@@ -381,7 +346,7 @@ describe('in a streaming chat', () => {
 	});
 
 	test('the progress comes every 20 to 30 s, also when nothing changes', async () => {
-		const { texts } = await chat({ a: [PROCESSING] }, {});
+		const { texts } = await chat({ a: PROCESSING }, {});
 		const seconds = texts.map((text) => Number(/, after (\d+) s\n\n$/.exec(text)![1]));
 		expect(seconds[0]).toBe(0);
 		expect(seconds.at(-1)).toBe(600);
@@ -391,7 +356,7 @@ describe('in a streaming chat', () => {
 	});
 
 	test('changes that follow one another at once are one line', async () => {
-		const done = Object.fromEntries(['b', 'c', 'd', 'e', 'f'].map((id) => [id, [COMPLETE]]));
+		const done = Object.fromEntries(['b', 'c', 'd', 'e', 'f'].map((id) => [id, COMPLETE]));
 		const { texts } = await chat({ a: [PROCESSING, COMPLETE], ...done }, {});
 		expect(texts.slice(0, 2)).toStrictEqual([
 			expect.stringMatching(/^\d finished, \d generating, after 0 s\n/),
@@ -401,7 +366,8 @@ describe('in a streaming chat', () => {
 
 	test('the end is told once, and again where a file is lost after it', async () => {
 		const gone = completed({ video_url: `${server.url}/cdn/gone.mp4` });
-		const { types, texts } = await chat({ a: [gone] }, { parameters: { download: true } });
+		const more = { items: ids('a'), parameters: { download: true } };
+		const { types, texts } = await chat({ a: gone, '/cdn/gone.mp4': reject(404) }, more);
 		expect(types).toBe('begin item item end');
 		const [end, lost] = ['1 finished, after 0 s', '0 finished, 1 failed, after 33 s'];
 		expect(texts).toStrictEqual([`${end}\n\n`, `${lost}\n\n`]);

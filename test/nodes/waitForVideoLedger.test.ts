@@ -3,53 +3,34 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { accountOf, readCredential } from '../../nodes/shared/run/credential';
-import { dataTables, held, type DataTables } from '../support/dataTables';
-import { allItems, runNode, stubNode, type RunOptions } from '../support/engine';
+import { DATE, POLL, reject, reply, videoService } from '../support/createdVideos';
+import { held, type DataTables } from '../support/dataTables';
+import { allItems, runNode, stubNode, type RunOptions, type Wires } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { gate } from '../support/gate';
-import { sampleFile } from '../support/sampleFiles';
-import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED, FAILED } from '../support/waitOutputs';
-import { CONNECTED, fieldsOf, ids, idsOf, taskOf, WAIT, waitIn } from '../support/waitRuns';
+import { CONNECTED, fieldsOf, ids, idsOf, NOT_FAILED, WAIT, waitIn } from '../support/waitRuns';
 
 const MINUTE_MS = 60_000;
 const NOTHING_OPEN =
 	'No open tasks of this API key in the workflow that are 15 minutes old or more (see Minimum Age)';
 const NO_ROW = 'The results of these tasks have no row in the data table agent_video_tasks:';
-const DATE = expect.stringMatching(/^\d{4}-.*Z$/) as string;
-const MODERATED = { status: 'failed', error_message: 'moderation' };
-const UNKNOWN = { status_code: 404, error: { message: 'Unknown task' } };
-const REJECTED = { status_code: 401 };
+const MODERATED = reply({ status: 'failed', error_message: 'moderation' });
+const PROCESSING = reply({ status: 'processing' });
+const UNKNOWN = reject(404);
+const REJECTED = reject(401);
+const GONE = reject(410);
 
+const service = videoService();
+const { server, urlOf } = service;
+const polled = () => service.requested(POLL);
 let account: string;
 let tables: DataTables;
-/** What the service reports of a task; every other task is completed. */
-let reports: Record<string, object>;
-/** What happens at a request. */
-let onRequest: (path: string) => void;
 /** Offset of the clock of this process, in milliseconds. */
 let aheadMs: number;
 
-const server = serverForEach((response, { path, body }) => {
-	onRequest(path);
-	if (path.startsWith('/cdn/')) {
-		const isGone = path.includes('gone');
-		response.writeHead(isGone ? 410 : 200, { 'content-type': 'video/mp4' });
-		response.end(sampleFile('video/mp4'));
-		return;
-	}
-	const task_id = taskOf(body);
-	const { status_code = 200, ...report } = (reports[task_id] ?? {
-		status: 'completed',
-		video_url: urlOf(task_id),
-	}) as { status_code?: number };
-	json(response, status_code, status_code === 200 ? { task_id, ...report } : report);
-});
-
 beforeEach(() => {
-	tables = dataTables();
-	reports = {};
-	onRequest = () => undefined;
+	({ tables } = service);
 	aheadMs = 0;
 	const now = Date.now.bind(Date);
 	jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
@@ -59,7 +40,6 @@ afterEach(() => {
 	jest.restoreAllMocks();
 });
 
-const urlOf = (taskId: string) => `${server.url}/cdn/${taskId}.mp4`;
 const KEY = 'k-secret';
 const credential = () => ({ baseUrl: server.url, apiKey: KEY });
 const ago = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS).toISOString();
@@ -85,25 +65,21 @@ const waitLong = async (more: Partial<RunOptions>) =>
 	await withFakeTimers(async () => await wait(more));
 const collect = async (parameters: IDataObject = {}, more: Partial<RunOptions> = {}) =>
 	await wait({ ...more, parameters: { tasks: 'ledger', ...parameters } });
-const inWorkflow: typeof waitIn = async (url, wires, more) =>
-	await waitIn(url, wires, { tables, ...more });
+const inWorkflow = async (wires: Wires, more: Parameters<typeof waitIn>[2]) =>
+	await waitIn(server.url, wires, { tables, ...more });
 
 const rowOf = (taskId: string) => tables.rows.find(({ task_id }) => task_id === taskId);
-const polled = () =>
-	server.requests
-		.filter(({ path }) => path === '/v1/videos/tasks')
-		.map(({ body }) => taskOf(body));
 
 describe('results', () => {
 	test('are written once for all tasks, with what a person looks for', async () => {
-		reports = {
+		service.answers = {
 			b: MODERATED,
-			c: { status_code: 400, error: { message: 'no such task' } },
-			'gone-d': { status: 'completed', video_url: urlOf('gone-d') },
+			c: reply({ error: { message: 'no such task' } }, 400),
+			'/cdn/d': GONE,
 		};
-		insert('a', 'b', 'c', 'gone-d', 'other');
+		insert('a', 'b', 'c', 'd', 'other');
 		const before = rowOf('other');
-		await waitLong({ items: ids('a', 'b', 'c', 'gone-d') });
+		await waitLong({ items: ids('a', 'b', 'c', 'd') });
 		expect(rowOf('a')).toMatchObject({
 			status: 'done',
 			video_url: urlOf('a'),
@@ -125,9 +101,9 @@ describe('results', () => {
 			error: expect.stringContaining('no such task') as string,
 			finished_at: null,
 		});
-		expect(rowOf('gone-d')).toMatchObject({
+		expect(rowOf('d')).toMatchObject({
 			status: 'open',
-			video_url: urlOf('gone-d'),
+			video_url: urlOf('d'),
 			error: expect.stringContaining('410') as string,
 			finished_at: null,
 			delivered_at: null,
@@ -175,10 +151,10 @@ describe('results', () => {
 	});
 
 	test('of a service that sends other types are written, and keep no others from it', async () => {
-		reports = {
-			a: { status: 'completed', video_url: 5 },
-			b: { status: 'failed', error_message: { code: 7 } },
-			d: { status: 'completed', error_message: 'the prompt is too long' },
+		service.answers = {
+			a: reply({ status: 'completed', video_url: 5 }),
+			b: reply({ status: 'failed', error_message: { code: 7 } }),
+			d: reply({ status: 'completed', error_message: 'the prompt is too long' }),
 		};
 		insert('a', 'b', 'c', 'd');
 		// It is polled again: its URL might come a little later.
@@ -273,16 +249,16 @@ describe('results', () => {
 	});
 
 	test.each([
-		['removes the table while the task is polled', '/v1/videos/tasks', 'a, b', undefined],
-		['removes the table while its file is downloaded', '/cdn/a.mp4', 'a, b', undefined],
-		['clears its task ID while the task is polled', '/v1/videos/tasks', 'a', ''],
-		['changes its task ID while its file is downloaded', '/cdn/a.mp4', 'a', 'z'],
+		['removes the table while the task is polled', POLL, 'a, b', undefined],
+		['removes the table while its file is downloaded', '/cdn/a', 'a, b', undefined],
+		['clears its task ID while the task is polled', POLL, 'a', ''],
+		['changes its task ID while its file is downloaded', '/cdn/a', 'a', 'z'],
 	])('are named where a person %s', async (_name, path, lost, task_id) => {
 		insert('a', 'b');
 		const [before] = tables.rows;
-		onRequest = (requested) => {
+		service.onRequest = (_name, requested) => {
 			if (requested !== path) return;
-			onRequest = () => undefined;
+			service.onRequest = () => undefined;
 			if (task_id !== undefined) tables.edit((row) => row['task_id'] === 'a', { task_id });
 			else {
 				tables.drop(TASK_TABLE.name);
@@ -311,7 +287,7 @@ describe('results', () => {
 			async (status_code) => {
 				insert(asked('a', done()));
 				const delivered = rowOf('a');
-				reports = { a: { status_code, error: { message: 'Unknown task' } } };
+				service.answers = { a: reject(status_code) };
 				const { outputs, hints } = await waitLong(again);
 				expect(outputs[FAILED]).toStrictEqual([]);
 				expect(outputs[COMPLETED]).toMatchObject([
@@ -331,58 +307,47 @@ describe('results', () => {
 
 		test.each([
 			['has failed', MODERATED],
-			['has no video', { status: 'completed', error_message: 'too long' }],
+			['has no video', reply({ status: 'completed', error_message: 'too long' })],
 		])('do not overrule the service, where the task %s', async (_name, report) => {
 			insert(asked('a', done()));
 			const before = rowOf('a');
-			reports = { a: report };
+			service.answers = { a: report };
 			const { outputs } = await wait(again);
 			expect(outputs[COMPLETED]).toStrictEqual([]);
 			expect(fieldsOf(outputs[FAILED])).toMatchObject([{ task_id: 'a', reason: 'failed' }]);
 			expect(rowOf('a')).toStrictEqual(before);
 		});
 
-		test.each<[string, () => readonly IDataObject[]]>([
-			[
-				'from a row that is not finished',
-				() => [asked('a', { ...done(), status: 'open', finished_at: null })],
-			],
-			['from a row that has failed', () => [asked('a', { ...done(), status: 'failed' })]],
-			[
-				'from a row of another API key',
-				() => [asked('a', { ...done(), account: account.replace(/ .*/, ' other') })],
-			],
-			['from a row without a URL', () => [asked('a', { ...done(), video_url: null })]],
-			[
-				'where another row of this account has the task ID',
-				() => [asked('a', done()), asked('a', { call: 'new' })],
-			],
-			[
-				'where a row of another account has the task ID',
-				() => [asked('a', done()), asked('a', { call: 'new', account: 'other' })],
-			],
-		])('do not help %s', async (_name, rows) => {
-			insert(...rows());
-			reports = { a: UNKNOWN };
+		test.each<[string, IDataObject, ...IDataObject[]]>([
+			['from a row that is not finished', { status: 'open', finished_at: null }],
+			['from a row that has failed', { status: 'failed' }],
+			['from a row of another API key', { account: 'other' }],
+			['from a row without a URL', { video_url: null }],
+			['where another row of this account has the task ID', {}, { call: 'new' }],
+			['where a row of another account has it', {}, { call: 'new', account: 'other' }],
+		])('do not help %s', async (_name, cells, ...beside) => {
+			const others = beside.map((each) => asked('a', each));
+			insert(asked('a', { ...done(), ...cells }), ...others);
+			service.answers = { a: UNKNOWN };
 			const { outputs } = await waitLong(again);
 			expect(fieldsOf(outputs[FAILED])).toMatchObject([{ task_id: 'a', reason: 'refused' }]);
 		});
 
 		test('stay where only this download fails, and help later', async () => {
-			insert(asked('gone-a', { ...done(), video_url: urlOf('a') }));
-			const items = ids('gone-a');
-			await waitLong({ ...again, items });
-			expect(rowOf('gone-a')).toMatchObject({ status: 'done', finished_at: DATE });
-			reports = { 'gone-a': UNKNOWN };
+			insert(asked('a', done()));
+			service.answers = { '/cdn/a': GONE };
+			await waitLong(again);
+			expect(rowOf('a')).toMatchObject({ status: 'done', finished_at: DATE });
+			service.answers = { a: UNKNOWN };
 			const parameters = { ...again.parameters, download: false };
-			const { outputs } = await waitLong({ parameters, items });
-			expect(idsOf(outputs[COMPLETED])).toStrictEqual(['gone-a']);
+			const { outputs } = await waitLong({ ...again, parameters });
+			expect(idsOf(outputs[COMPLETED])).toStrictEqual(['a']);
 		});
 
 		test('stay, and those of a newer task with the same ID are in its own row', async () => {
 			insert(asked('a', done()), asked('a', { call: 'new' }));
 			const [before] = tables.rows;
-			reports = { a: MODERATED };
+			service.answers = { a: MODERATED };
 			const { outputs } = await wait(again);
 			expect(fieldsOf(outputs[FAILED])).toMatchObject([{ task_id: 'a', reason: 'failed' }]);
 			expect(tables.rows).toStrictEqual([
@@ -430,6 +395,14 @@ describe('results', () => {
 		expect(tables.calls).toBe(0);
 	});
 
+	test('are written of finished tasks alone, in Ask Once', async () => {
+		service.answers = { b: PROCESSING };
+		insert('a', 'b');
+		await wait({ items: ids('a', 'b'), parameters: { waitMode: 'once', download: false } });
+		expect(rowOf('a')).toMatchObject({ status: 'done', finished_at: DATE });
+		expect(rowOf('b')).toMatchObject({ status: 'queued', finished_at: null, error: null });
+	});
+
 	test('are written by a tool, too', async () => {
 		insert('a');
 		const parameters = { taskId: 'a' };
@@ -448,7 +421,7 @@ describe('tasks from the ledger', () => {
 			item: 2,
 			estimated_cost: 0.5,
 		};
-		reports = { f: MODERATED };
+		service.answers = { f: MODERATED };
 		insert(
 			asked('a', known),
 			asked('f', { prompt: 'A fox' }),
@@ -546,7 +519,6 @@ describe('tasks from the ledger', () => {
 		let runs = 0;
 		const done = stubNode('Done', (items) => ((runs += 1) < 2 ? items : []));
 		const result = await inWorkflow(
-			server.url,
 			{ [WAIT]: [['Done']], Done: [[WAIT]] },
 			{ nodes: [done], parameters: { tasks: 'ledger', options: { maximumTasks: 1 } } },
 		);
@@ -586,67 +558,72 @@ describe('tasks from the ledger', () => {
 	];
 
 	test("n8n's Retry takes what the failed try had taken", async () => {
-		reports = { a: REJECTED };
+		service.answers = { a: REJECTED };
 		insert('a');
 		const first = await collect({ download: false }, { execution: FIRST });
 		expect(first.status).toBe('error');
-		reports = {};
+		service.answers = {};
 		const last = await first.resume(RETRY);
 		expect(idsOf(last.outputs[COMPLETED])).toStrictEqual(['a']);
 	});
 
-	test("n8n's Retry takes what the failed try has left, after the others have gone on", async () => {
-		reports = { a: { status: 'processing' } };
-		insert('a', 'b');
-		const parameters = { tasks: 'ledger', options: { maximumWait: 1 } };
-		const more = { parameters, execution: FIRST };
-		const first = await withFakeTimers(
-			async () => await inWorkflow(server.url, { [WAIT]: [['Done']] }, more),
-		);
+	/** A run that fails after b has gone on. */
+	async function runFailing(parameters: IDataObject) {
+		const more = { parameters: { tasks: 'ledger', ...parameters }, execution: FIRST };
+		const first = await withFakeTimers(async () => await inWorkflow(NOT_FAILED, more));
 		expect(first.status).toBe('error');
 		expect(idsOf(allItems(first, 'Done')[0])).toStrictEqual(['b']);
-		reports = {};
+		return first;
+	}
+
+	test("n8n's Retry takes what the failed try has left, after the others have gone on", async () => {
+		service.answers = { a: PROCESSING };
+		insert('a', 'b');
+		const first = await runFailing({ options: { maximumWait: 1 } });
+		service.answers = {};
 		const last = await first.resume(RETRY);
 		expect(idsOf(allItems(last, 'Done')[0])).toStrictEqual(['b', 'a']);
 	});
 
 	test("n8n's Retry takes the same tasks first, however many newer ones wait", async () => {
-		insert('gone-a', 'b');
+		insert('a', 'b');
+		service.answers = { '/cdn/a': GONE };
 		const newer = Array.from({ length: 60 }, (_, index) => `new-${index}`);
 		// Before the row of the failed download is written again, behind these.
-		onRequest = (path) => {
-			if (path.includes('gone') && rowOf('new-0') === undefined) insert(...newer);
+		service.onRequest = (_name, path) => {
+			if (path === '/cdn/a' && rowOf('new-0') === undefined) insert(...newer);
 		};
-		const parameters = { download: true, tasks: 'ledger', options: { maximumTasks: 2 } };
-		const more = { parameters, execution: FIRST };
-		const first = await withFakeTimers(
-			async () => await inWorkflow(server.url, { [WAIT]: [['Done']] }, more),
-		);
-		expect(idsOf(allItems(first, 'Done')[0])).toStrictEqual(['b']);
-		expect(first.status).toBe('error');
-		reports = { 'gone-a': { status: 'completed', video_url: urlOf('a') } };
+		const first = await runFailing({ download: true, options: { maximumTasks: 2 } });
+		service.answers = {};
 		const last = await first.resume(RETRY);
-		expect(idsOf(allItems(last, 'Done')[0])).toStrictEqual(['b', 'gone-a', 'new-0']);
+		expect(idsOf(allItems(last, 'Done')[0])).toStrictEqual(['b', 'a', 'new-0']);
+	});
+
+	test('a failed video fails the node as well, after the completed ones have gone on', async () => {
+		service.answers = { a: MODERATED };
+		insert('a', 'b');
+		const { error } = await runFailing({});
+		expect(error!.message).toMatch(
+			/^1 of 2 videos failed: a .*Retry does not change what failed at the service, and costs nothing$/,
+		);
+		expect(rowOf('a')).toMatchObject({ status: 'failed', finished_at: DATE });
+		expect(rowOf('b')).toMatchObject({ status: 'done', finished_at: DATE });
 	});
 
 	test('Retry On Fail loses no video for which n8n runs the node again', async () => {
-		reports = { a: { status: 'failed' } };
+		service.answers = { a: MODERATED };
 		insert('a', 'b');
-		const { outputs } = await inWorkflow(
-			server.url,
-			{ [WAIT]: [['Done']] },
-			{
-				parameters: { tasks: 'ledger' },
-				onError: 'continueRegularOutput',
-				retryOnFail: true,
-			},
-		);
+		const { outputs } = await inWorkflow(NOT_FAILED, {
+			parameters: { tasks: 'ledger' },
+			onError: 'continueRegularOutput',
+			retryOnFail: true,
+		});
 		expect(idsOf(outputs[COMPLETED])).toContain('b');
 		expect(rowOf('b')).toMatchObject({ status: 'done' });
 	});
 
 	test('Retry On Fail goes on with the same tasks', async () => {
-		reports = { a: REJECTED };
+		service.answers = { a: REJECTED };
 		insert('a');
 		await collect({ download: false }, { retryOnFail: true });
 		// Without them the second try would find the task taken, and end well without it.
@@ -699,19 +676,19 @@ describe('tasks from the ledger', () => {
 
 describe('suspended', () => {
 	const suspend = async (more: Parameters<typeof waitIn>[2] = {}) =>
-		await inWorkflow(server.url, CONNECTED, {
+		await inWorkflow(CONNECTED, {
 			...more,
 			parameters: { waitMode: 'suspend', ...more.parameters },
 		});
 
 	test('the tasks of the first step are kept until all are delivered', async () => {
-		reports = { a: { status: 'processing' } };
+		service.answers = { a: PROCESSING };
 		insert(asked('a', { prompt: 'A kite' }), 'b');
 		const first = await suspend({ parameters: { tasks: 'ledger' } });
 		expect(first.status).toBe('waiting');
 		// It is open as well, but this run has its tasks.
 		insert('late');
-		reports = {};
+		service.answers = {};
 		aheadMs += first.run.waitTill!.getTime() - Date.now();
 		const last = await first.resume();
 		expect(last.status).toBe('success');
@@ -723,7 +700,7 @@ describe('suspended', () => {
 	});
 
 	test('Maximum Wait counts from the collection, and a task of a timeout stays open', async () => {
-		reports = { a: { status: 'processing' } };
+		service.answers = { a: PROCESSING };
 		insert(asked('a', { sent_at: ago(600) }));
 		const first = await suspend({ parameters: { tasks: 'ledger' } });
 		expect(first.status).toBe('waiting');

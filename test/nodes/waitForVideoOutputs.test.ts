@@ -6,10 +6,8 @@ import {
 } from 'n8n-workflow';
 
 import { WaitForVideo } from '../../nodes/WaitForVideo/WaitForVideo.node';
-import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
-import { accountOf, readCredential } from '../../nodes/shared/run/credential';
 import { addTriggers, chatTrigger, formTrigger, webhook } from '../support/chatTrigger';
-import { dataTables } from '../support/dataTables';
+import { breakOff, POLL, reject, reply, videoService, type Answer } from '../support/createdVideos';
 import {
 	allItems,
 	packageNode,
@@ -19,48 +17,17 @@ import {
 	type Wires,
 } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
-import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED, FAILED, GENERATING } from '../support/waitOutputs';
-import { CONNECTED, fieldsOf, ids, idsOf, taskOf, WAIT, waitIn } from '../support/waitRuns';
+import { CONNECTED, fieldsOf, ids, idsOf, NOT_FAILED, WAIT, waitIn } from '../support/waitRuns';
 
-/** The output Failed leads nowhere. */
-const NOT_FAILED: Wires = { [WAIT]: [['Done']] };
-const MODERATED = { status: 'failed', error_message: 'moderation' };
-
-/** What the service answers for a task; every other task is completed. */
-let reports: Record<string, object>;
+const MODERATED = reply({ status: 'failed', error_message: 'moderation' });
+const PROCESSING = reply({ status: 'processing', model: 'video-m1' });
+const GONE = reject(410);
 
 beforeAll(addTriggers);
 
-const server = serverForEach((response, { path, body }) => {
-	if (path.startsWith('/cdn/')) {
-		response.writeHead(410).end();
-		return;
-	}
-	if (path.endsWith('/generations')) {
-		const created = { task_id: 'new', status: 'queued', model: 'video-m1' };
-		const { prompt } = body as { prompt: string };
-		if (prompt === 'refused') json(response, 406, { error: { message: 'no credit' } });
-		else json(response, 200, created);
-		return;
-	}
-	const task_id = taskOf(body);
-	if (task_id === 'lost') {
-		response.destroy();
-		return;
-	}
-	if (task_id === '502') {
-		response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>');
-		return;
-	}
-	const completed = { status: 'completed', video_url: `${server.url}/cdn/${task_id}.mp4` };
-	const { status_code = 200, ...report } = (reports[task_id] ?? completed) as IDataObject;
-	json(response, status_code as number, { task_id, model: 'video-m1', ...report });
-});
-
-beforeEach(() => {
-	reports = {};
-});
+const service = videoService();
+const { server } = service;
 
 /** Runs the node in a workflow with these connections. */
 const wait = async (wires: Wires, more?: Parameters<typeof waitIn>[2]) =>
@@ -93,7 +60,7 @@ test.each<[IDataObject, string[]]>([
 });
 
 test('a disabled node behind Failed is none: the node fails', async () => {
-	reports = { a: MODERATED };
+	service.answers = { a: MODERATED };
 	const lost = { ...stubNode('Lost', (items) => items), disabled: true };
 	const more = { items: ids('a'), nodes: [lost] };
 	const off = await wait({ [WAIT]: [[], ['Lost']] }, more);
@@ -105,12 +72,11 @@ test('a disabled node behind Failed is none: the node fails', async () => {
 });
 
 test('with Retry On Fail videos are asked for again, beside one that is finished', async () => {
-	reports = { b: MODERATED };
+	service.answers = { b: MODERATED };
 	const result = await wait(NOT_FAILED, { items: ids('a', 'b'), retryOnFail: true });
 	expect(result.status).toBe('error');
 	expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a']);
-	const asked = server.requests.map(({ body }) => taskOf(body));
-	expect(asked.filter((id) => id === 'b').length).toBeGreaterThan(1);
+	expect(service.requested(POLL).filter((id) => id === 'b').length).toBeGreaterThan(1);
 });
 
 /** What Create Video outputs with *On Error: Continue* for a creation that the service has refused. */
@@ -133,9 +99,11 @@ describe('items leave through the output of what became of them', () => {
 	const FAIL = { parameters: { options: { onFailed: 'fail' } } };
 	const SEND = { parameters: { options: { onFailed: 'output' } } };
 	const ONCE = { parameters: { waitMode: 'once' } };
-	const SUSPEND = { parameters: { waitMode: 'suspend' } };
 	const REGULAR = { onError: 'continueRegularOutput' } as const;
 	const SPLIT = { onError: 'continueErrorOutput' } as const;
+	const SPLIT_SUSPENDED = { ...SPLIT, parameters: { waitMode: 'suspend' } };
+	const SPLIT_ONCE = { ...SPLIT, ...ONCE };
+	const ONCE_FAIL = { parameters: { ...ONCE.parameters, ...FAIL.parameters } };
 	// Workflows that were saved by an older n8n, or written by hand, still have it.
 	const OLDER = { nodeSettings: { continueOnFail: true } };
 	const NO_FAILED: Wires = { [WAIT]: [['Done'], [], ['Later']] };
@@ -159,21 +127,15 @@ describe('items leave through the output of what became of them', () => {
 		['a b c', 'the execution ends at the node', NOT_FAILED, STEP, 'a c | b'],
 		['a b c', 'the execution ends behind it', NOT_FAILED, { stepOf: 'Done' }, 'a c | b'],
 		['a b c', 'errors have an output', NOT_FAILED, SPLIT, 'a c | - | error:b'],
-		['a b c', 'it does, suspended', NOT_FAILED, { ...SPLIT, ...SUSPEND }, 'a c | - | error:b'],
-		['a b c', 'it does, once', NOT_FAILED, { ...SPLIT, ...ONCE }, 'a c | - | - | error:b'],
+		['a b c', 'it does, suspended', NOT_FAILED, SPLIT_SUSPENDED, 'a c | - | error:b'],
+		['a b c', 'it does, once', NOT_FAILED, SPLIT_ONCE, 'a c | - | - | error:b'],
 		['a b c', 'the node goes on', NOT_FAILED, REGULAR, 'a error:b c | -'],
 		['a b c', 'the node goes on as before', NOT_FAILED, OLDER, 'a error:b c | -'],
 		['a b c', 'it goes on, and Failed is connected', CONNECTED, REGULAR, 'a c | b'],
 		['a b c', 'it does so as before', CONNECTED, OLDER, 'a c | b'],
 		['a p', 'nothing is at Failed', NO_FAILED, ONCE, 'a | - | p'],
 		['a p', 'nothing is at Generating', { [WAIT]: [['Done'], ['Lost']] }, ONCE, 'a | - | p'],
-		[
-			'a p',
-			'failed ones fail the node',
-			CONNECTED,
-			{ parameters: { ...ONCE.parameters, ...FAIL.parameters } },
-			'a | - | p',
-		],
+		['a p', 'failed ones fail the node', CONNECTED, ONCE_FAIL, 'a | - | p'],
 		['p', 'this step is executed', CONNECTED, { ...ONCE, ...STEP }, '- | - | p'],
 		['p', 'the chat is streaming', CONNECTED, { ...ONCE, streaming: true }, '- | - | p'],
 		['unsent a', 'Failed is connected', CONNECTED, {}, 'a | unsent'],
@@ -187,22 +149,10 @@ describe('items leave through the output of what became of them', () => {
 		['refused', 'the node goes on', NOT_FAILED, REGULAR, 'refused | -'],
 		['a refused c', 'it goes on as before', NOT_FAILED, OLDER, 'a refused c | -'],
 		['a refused c', 'errors have an output', NOT_FAILED, SPLIT, 'a c | - | refused'],
-		[
-			'a refused c',
-			'it does, suspended',
-			NOT_FAILED,
-			{ ...SPLIT, ...SUSPEND },
-			'a c | - | refused',
-		],
-		[
-			'a refused c',
-			'it does, once',
-			NOT_FAILED,
-			{ ...SPLIT, ...ONCE },
-			'a c | - | - | refused',
-		],
+		['a refused c', 'it does, suspended', NOT_FAILED, SPLIT_SUSPENDED, 'a c | - | refused'],
+		['a refused c', 'it does, once', NOT_FAILED, SPLIT_ONCE, 'a c | - | - | refused'],
 	])('%s, where %s', async (words, _where, wires, more, expected) => {
-		reports = { b: MODERATED, p: { status: 'processing' } };
+		service.answers = { b: MODERATED, p: PROCESSING };
 		const items = words.split(' ').map(toItem);
 		const { status, outputs, hints } = await wait(wires, { ...more, items });
 		expect(status).toBe('success');
@@ -222,7 +172,7 @@ describe('items leave through the output of what became of them', () => {
 
 describe('an item that a limit has left out', () => {
 	test('leaves through Failed also beside a video that fails the node', async () => {
-		reports = { b: MODERATED };
+		service.answers = { b: MODERATED };
 		const parameters = { options: { onFailed: 'fail' } };
 		const failed = await wait(CONNECTED, { items: [UNSENT, ...ids('a', 'b')], parameters });
 		expect(failed.status).toBe('error');
@@ -230,7 +180,7 @@ describe('an item that a limit has left out', () => {
 	});
 
 	test('is no video that has gone on beside a failed one', async () => {
-		reports = { b: MODERATED };
+		service.answers = { b: MODERATED };
 		const result = await wait(NOT_FAILED, { items: [...ids('b', 'a'), UNSENT] });
 		expect(result.error!.message).toMatch(
 			/^1 of 2 videos failed: b \(moderation\)\. 1 has gone on: a\. Retry/,
@@ -245,7 +195,7 @@ describe('an item that a limit has left out', () => {
 describe('a failed video', () => {
 	const items = ids('a', 'b', 'c');
 	beforeEach(() => {
-		reports = { b: MODERATED };
+		service.answers = { b: MODERATED, '/cdn/a': GONE, '/cdn/c': GONE };
 	});
 
 	test.each<[string, Wires]>([
@@ -286,26 +236,6 @@ describe('a failed video', () => {
 		);
 	});
 
-	test('from the task ledger fails the node as well, after the completed ones have gone on', async () => {
-		const tables = dataTables();
-		const account = accountOf(readCredential({ baseUrl: server.url, apiKey: 'k-secret' }));
-		const sent_at = new Date(Date.now() - 3_600_000).toISOString();
-		const row = { status: 'queued', sent_at, account, workflow_id: 'test' };
-		tables.insert(
-			TASK_TABLE,
-			...['a', 'b'].map((task_id) => ({ ...row, task_id, call: task_id })),
-		);
-		const { error } = await wait(NOT_FAILED, { tables, parameters: { tasks: 'ledger' } });
-		expect(error!.message).toMatch(
-			/^1 of 2 videos failed: b .*Retry does not change what failed at the service, and costs nothing$/,
-		);
-		const finished_at = expect.any(String) as string;
-		expect(tables.rows).toMatchObject([
-			{ task_id: 'a', status: 'done', finished_at },
-			{ task_id: 'b', status: 'failed', finished_at },
-		]);
-	});
-
 	test('beside files that could not be downloaded: each with what a Retry does about it', async () => {
 		const { error } = await wait(NOT_FAILED, { items, parameters: { download: true } });
 		expect(error!.message).toMatch(
@@ -314,7 +244,7 @@ describe('a failed video', () => {
 	});
 
 	test('fails the node at once if there is nothing else to go on', async () => {
-		reports = { a: MODERATED, b: MODERATED };
+		service.answers = { a: MODERATED, b: MODERATED };
 		const { error, run } = await wait(NOT_FAILED, { items: ids('a', 'b') });
 		expect(error!.message).toBe(
 			'2 of 2 videos failed: a, b (moderation). None has gone on. Retry does not change what failed at the service, and costs nothing',
@@ -323,7 +253,7 @@ describe('a failed video', () => {
 	});
 
 	test('of several runs are in one error, after all runs', async () => {
-		reports = { b: MODERATED, d: MODERATED };
+		service.answers = { b: MODERATED, d: MODERATED };
 		const batches = [ids('a', 'b'), ids('c', 'd')];
 		const split = () => batches.map((batch) => batch.map((json) => ({ json })));
 		const result = await wait(
@@ -339,7 +269,7 @@ describe('a failed video', () => {
 	test('is waited for once more by a retry of the execution, and the others do not go on again', async () => {
 		const first = await wait(NOT_FAILED, { items, execution: { id: '1', token: 't' } });
 		expect(first.status).toBe('error');
-		reports = {};
+		service.answers = {};
 		const retry = await first.resume({ id: '2', token: 't', isRetry: true });
 		expect(retry.status).toBe('success');
 		expect(retry.outputs.map(idsOf)).toStrictEqual([['b'], []]);
@@ -372,14 +302,19 @@ describe('a creation that was refused', () => {
 		expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a', 'c']);
 	});
 
-	test.each<[string, IDataObject, IDataObject, object]>([
-		['of a creation', { prompt: 'refused' }, { reason: 'creation', task_id: '' }, {}],
+	test.each<[string, IDataObject, IDataObject, Record<string, Answer>]>([
+		[
+			'of a creation',
+			{ prompt: 'refused' },
+			{ reason: 'creation', task_id: '' },
+			{ refused: reject(406) },
+		],
 		['of a video', WAITS, { reason: 'failed', task_id: 'new' }, { new: MODERATED }],
-		['of a download', WAITS, { reason: 'download', task_id: 'new' }, {}],
+		['of a download', WAITS, { reason: 'download', task_id: 'new' }, { '/cdn/new': GONE }],
 	])(
 		'leaves through Failed where its item has an older task: the error output %s',
-		async (_name, parameters, fields, reported) => {
-			reports = { ...reported };
+		async (_name, parameters, fields, answers) => {
+			Object.assign(service, { answers, taskIdOf: () => 'new' });
 			const nodes = [
 				stubNode('Rows', () => ids('old').map((json) => ({ json }))),
 				packageNode('Create', 'createVideo', {
@@ -442,11 +377,7 @@ test.each<[string, string, Wires]>([
 describe('Ask Once', () => {
 	const parameters = { waitMode: 'once' };
 	beforeEach(() => {
-		reports = {
-			b: { status: 'processing' },
-			c: MODERATED,
-			d: { status_code: 503, error: { message: 'busy' } },
-		};
+		service.answers = { b: PROCESSING, c: MODERATED, d: reject(503) };
 	});
 
 	test('polls each task once, and each leaves through the output of its state', async () => {
@@ -472,46 +403,32 @@ describe('Ask Once', () => {
 			// The service's word for it.
 			status: 'unknown',
 			history: '',
-			error_message: expect.stringMatching(/unavailable: busy$/) as string,
+			error_message: expect.stringMatching(/unavailable: no$/) as string,
 		});
 		expect(result.hints.at(-1)).toMatch(/^1 finished, 1 failed, 2 generating, after \d s/);
 	});
 
 	test('a wrong address fails the node', async () => {
-		reports = { x: { status_code: 404 }, y: { status_code: 404 } };
+		service.answers = { x: reply({}, 404), y: reply({}, 404) };
 		const { error } = await wait(CONNECTED, { items: ids('x', 'y'), parameters });
 		expect(error!.message).toBe(`${FAILURE.notFound}. Retry polls again, free of charge`);
 		expect(error!.description).toContain('Tasks not finished: x, y');
 	});
 
-	test.each([['502'], ['lost']])(
-		'an odd answer of a proxy fails no node: %s',
-		async (task_id) => {
-			const { outputs, status } = await wait(CONNECTED, { items: ids(task_id), parameters });
-			expect(status).toBe('success');
-			expect(outputs[GENERATING]).toMatchObject([
-				{
-					json: {
-						task_id,
-						status: 'unknown',
-						error_message: expect.any(String) as string,
-					},
-				},
-			]);
-		},
-	);
-
-	test('writes finished tasks only into the task ledger', async () => {
-		const tables = dataTables();
-		const row = { status: 'queued', sent_at: '2026-01-01T00:00:00.000Z' };
-		tables.insert(
-			TASK_TABLE,
-			...['a', 'b'].map((task_id) => ({ ...row, task_id, call: task_id })),
-		);
-		await wait(CONNECTED, { items: ids('a', 'b'), parameters, tables });
-		expect(tables.rows).toMatchObject([
-			{ task_id: 'b', status: 'queued', finished_at: null, error: null },
-			{ task_id: 'a', status: 'done', finished_at: expect.any(String) as string },
+	test.each<[string, Answer]>([
+		[
+			'502',
+			(response) =>
+				response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad</h1>'),
+		],
+		['none', breakOff],
+	])('an odd answer of a proxy fails no node: %s', async (_name, answer) => {
+		service.answers = { a: answer };
+		const { outputs, status } = await wait(CONNECTED, { items: ids('a'), parameters });
+		expect(status).toBe('success');
+		const error_message = expect.any(String) as string;
+		expect(fieldsOf(outputs[GENERATING])).toMatchObject([
+			{ task_id: 'a', status: 'unknown', error_message },
 		]);
 	});
 });
@@ -520,7 +437,7 @@ test.each<[string, IDataObject, Partial<RunOptions>]>([
 	['the model may ask for', { wait: false }, {}],
 	['a person may let the tool ask for', {}, { parameters: { waitUntilFinished: false } }],
 ])('%s the status of a video without waiting for it', async (_name, args, more) => {
-	reports = { b: { status: 'processing' } };
+	service.answers = { b: PROCESSING };
 	const { outputs } = await runNode('waitForVideoTool', {
 		credential: { baseUrl: server.url, apiKey: 'k-secret' },
 		items: [{ task_id: 'b', ...args }],

@@ -2,49 +2,28 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { startPoll } from '../../nodes/client/video/pollTasks';
 import { nextResumeMs } from '../../nodes/WaitForVideo/execute';
+import { reject, reply, videoService, type Answer } from '../support/createdVideos';
 import { allItems, stubNode, type RunResult, type Wires } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
-import { json, serverForEach } from '../support/scriptedServer';
 import { COMPLETED, ERROR, FAILED } from '../support/waitOutputs';
-import { CONNECTED, fieldsOf, ids, idsOf, taskOf, WAIT, waitIn } from '../support/waitRuns';
+import { CONNECTED, fieldsOf, ids, idsOf, NOT_FAILED, WAIT, waitIn } from '../support/waitRuns';
 
 // A wait over several runs of the node: suspended by n8n in between, or asked once in a loop.
 
-type Answer = readonly [status: number, body: object, headers?: object];
-
-/** Status by task; every other task is processing. */
-let states: Record<string, string>;
-/** What the service answers; by default the status of the task. */
-let answer: (taskId: string) => Answer;
+const service = videoService();
+const { server } = service;
 /** How far the clock of this process, which stands still, is ahead, in milliseconds. */
 let aheadMs: number;
-/** How far the clock is set forward during the next poll, in milliseconds. */
-let jumpMs: number;
 
-const server = serverForEach((response, { body }) => {
-	const task_id = taskOf(body);
-	aheadMs += jumpMs;
-	jumpMs = 0;
-	const [status, fields, headers] = answer(task_id);
-	json(response, status, { task_id, ...fields }, headers);
-});
-
-const report = (status: string): Answer => [
-	200,
-	{ status, ...(status === 'completed' && { video_url: 'https://cdn.example/x.mp4' }) },
-];
-const UNKNOWN: Answer = [404, { error: { message: 'Unknown task' } }];
-const limited = (seconds: number): Answer => [
-	429,
-	{ error: { message: 'Slow down' } },
-	{ 'retry-after': seconds },
-];
+const PROCESSING = reply({ status: 'processing' });
+const COMPLETE = reply({ status: 'completed', video_url: 'https://cdn.example/x.mp4' });
+const LOST = reply({ status: 'failed' });
+const UNKNOWN = reject(404);
+const limited = (seconds: number) => reject(429, { 'retry-after': seconds });
 
 beforeEach(() => {
-	states = {};
-	answer = (taskId) => report(states[taskId] ?? 'processing');
+	service.ending = { status: 'processing' };
 	aheadMs = 0;
-	jumpMs = 0;
 	const startMs = Date.now();
 	jest.spyOn(Date, 'now').mockImplementation(() => startMs + aheadMs);
 });
@@ -79,12 +58,12 @@ test('the execution is suspended while videos are generating, and then returns a
 	expect(server.requests).toHaveLength(3);
 	expect(savedBy(first)).toContain('processing');
 
-	states = { a: 'completed' };
+	service.answers = { a: COMPLETE };
 	const second = await resumeLater(first);
 	expect(second.status).toBe('waiting');
 	expect(server.requests).toHaveLength(6);
 
-	states = { a: 'completed', b: 'failed', c: 'completed' };
+	service.answers = { a: COMPLETE, b: LOST, c: COMPLETE };
 	const third = await resumeLater(second);
 	expect(third.status).toBe('success');
 	// Finished tasks are not polled again.
@@ -107,7 +86,7 @@ test('the execution is suspended while videos are generating, and then returns a
 });
 
 test('a task that is already completed does not suspend the execution', async () => {
-	states = { a: 'completed' };
+	service.answers = { a: COMPLETE };
 	const { status, outputs } = await suspend({ items: ids('a') });
 	expect(status).toBe('success');
 	expect(outputs.map(idsOf)).toStrictEqual([['a'], []]);
@@ -135,10 +114,10 @@ test('a second batch in the same execution has its own polling state', async () 
 	);
 	const wires = { [WAIT]: [['Loop']], Loop: [[WAIT]] };
 	const first = await suspend({ items: ids('a'), nodes: [loop] }, wires);
-	states = { a: 'completed' };
+	service.answers = { a: COMPLETE };
 	const second = await resumeLater(first);
 	expect(second.status).toBe('waiting');
-	states = { b: 'completed' };
+	service.answers = { b: COMPLETE };
 	const done = await resumeLater(second);
 	expect(done.status).toBe('success');
 	expect(idsOf(allItems(done, WAIT)[COMPLETED])).toStrictEqual(['a', 'b']);
@@ -146,8 +125,7 @@ test('a second batch in the same execution has its own polling state', async () 
 });
 
 test('Execute step polls in place, because n8n would not resume the node', async () => {
-	const left = ['processing'];
-	answer = () => report(left.pop() ?? 'completed');
+	service.answers = { a: [PROCESSING, COMPLETE] };
 	const { status, outputs } = await withFakeTimers(
 		async () => await suspend({ items: ids('a'), stepOf: WAIT }, {}),
 	);
@@ -156,11 +134,10 @@ test('Execute step polls in place, because n8n would not resume the node', async
 });
 
 test('Always Output Data adds no empty item, and task IDs may be names that every object has, and numbers', async () => {
-	answer = () => report('processing');
 	const items = ids('constructor', '__proto__', 'toString', 'hasOwnProperty', 123);
 	const first = await suspend({ items, nodeSettings: { alwaysOutputData: true } });
 	expect(first.status).toBe('waiting');
-	answer = () => report('completed');
+	service.ending = { status: 'completed' };
 	const last = await resumeLater(first);
 	expect(last.status).toBe('success');
 	const done = allItems(last, 'Done').flat();
@@ -173,9 +150,9 @@ test('each result is linked to the item from which it came, and other branches r
 	const wires: Wires = { Create: [[WAIT, 'Other']], [WAIT]: [['Done']] };
 	const first = await suspend({ items: ids('a', 'b'), nodes, start: 'Create' }, wires);
 	expect(first.status).toBe('waiting');
-	states = { b: 'completed' };
+	service.answers = { b: COMPLETE };
 	const second = await resumeLater(first);
-	states = { a: 'completed', b: 'completed' };
+	service.answers = { a: COMPLETE, b: COMPLETE };
 	const last = await resumeLater(second);
 	const { runData } = last.run.data.resultData;
 	expect(idsOf(allItems(last, WAIT)[COMPLETED])).toStrictEqual(['a', 'b']);
@@ -206,7 +183,7 @@ test.each(['v0', 'v1'] as const)(
 		const second = await resumeLater(first);
 		expect(second.status).toBe('waiting');
 		expect(inputs).toStrictEqual([]);
-		states = { a: 'completed', b: 'completed' };
+		service.answers = { a: COMPLETE, b: COMPLETE };
 		const last = await resumeLater(second);
 		expect(last.status).toBe('success');
 		expect(inputs).toStrictEqual([2]);
@@ -217,14 +194,14 @@ test('with an error output it is the third one, and a suspended step adds nothin
 	const first = await suspend({ items: ids('a', 'b'), onError: 'continueErrorOutput' }, {});
 	expect(idsOf(first.outputs.flat())).toStrictEqual(['a', 'b']);
 	expect(allItems(first, 'Done')).toStrictEqual([]);
-	states = { a: 'completed', b: 'failed' };
+	service.answers = { a: COMPLETE, b: LOST };
 	const last = await resumeLater(first);
 	expect(last.outputs.map(idsOf).slice(0, ERROR)).toStrictEqual([['a'], []]);
 	expect(last.outputs[ERROR]).toMatchObject([{ json: { details: { task_id: 'b' } } }]);
 });
 
 test('a suspended step has a hint below its output: the progress, and the time of the next poll', async () => {
-	states = { a: 'completed' };
+	service.answers = { a: COMPLETE };
 	const { run } = await suspend({ items: ids('a', 'b') });
 	expect(run.data.resultData.runData[WAIT]!.at(-1)!.hints).toStrictEqual([
 		{
@@ -243,20 +220,19 @@ test('with Retry On Fail a field "error" of the first input item does not make n
 	expect(first.status).toBe('waiting');
 	expect(first.outputs[COMPLETED]).toMatchObject([{ json: { task_id: 'a', topic: 'sea' } }]);
 	expect(server.requests).toHaveLength(1);
-	states = { a: 'completed' };
+	service.answers = { a: COMPLETE };
 	const last = await resumeLater(first);
 	expect(idsOf(allItems(last, 'Done')[COMPLETED])).toStrictEqual(['a']);
 });
 
 test.each([
-	['is never finished', report('processing')],
+	['is never finished', PROCESSING],
 	['is not known', UNKNOWN],
 ])('with Retry On Fail a wait for a video that %s ends', async (_name, always) => {
-	answer = () => always;
+	service.answers = { a: always };
 	const parameters = { options: { maximumWait: 1 } };
-	const wires = { [WAIT]: [['Done']] };
 	const { error } = await withFakeTimers(async (time) => {
-		let result = await suspend({ items: ids('a'), retryOnFail: true, parameters }, wires);
+		let result = await suspend({ items: ids('a'), retryOnFail: true, parameters }, NOT_FAILED);
 		for (let steps = 0; result.status === 'waiting' && steps < 9; steps += 1) {
 			time.moveSystemClock(result.run.waitTill!.getTime() - Date.now());
 			result = await result.resume();
@@ -280,7 +256,7 @@ test('a clock that was set back in between does not put off the polls', async ()
 });
 
 test('a clock that was set back in between does not prolong a pause after a 429', async () => {
-	answer = () => limited(40);
+	service.answers = { a: limited(40) };
 	const first = await suspend({ items: ids('a') });
 	aheadMs -= 3_600_000;
 	const second = await first.resume();
@@ -290,14 +266,17 @@ test('a clock that was set back in between does not prolong a pause after a 429'
 test.each([3_600_000, -3_600_000])(
 	'a clock that is set by %i ms during a poll changes no times',
 	async (ms) => {
-		jumpMs = ms;
+		service.onRequest = () => {
+			service.onRequest = () => undefined;
+			aheadMs += ms;
+		};
 		const first = await suspend({ items: ids('a') });
 		expect(secondsAhead(first)).toBeGreaterThanOrEqual(60);
 		expect(secondsAhead(first)).toBeLessThan(70);
 		const second = await resumeLater(first);
 		expect(server.requests).toHaveLength(2);
 		expect(second.status).toBe('waiting');
-		states = { a: 'completed' };
+		service.answers = { a: COMPLETE };
 		const { outputs } = await resumeLater(second);
 		const waited = outputs[COMPLETED]![0]!.json['waited_seconds'];
 		expect(waited).toBeGreaterThanOrEqual(120);
@@ -337,47 +316,40 @@ describe('Ask Once in a loop', () => {
 	let polledAt: Record<string, number[]>;
 
 	/** Generating leads back to the node through another one. */
-	async function loop(
-		taskIds: readonly string[],
-		answerAt: (seconds: number) => Answer,
-		parameters: IDataObject = {},
-	) {
+	async function loop(answers: typeof service.answers, parameters: IDataObject = {}) {
 		polledAt = {};
 		let startMs: number | undefined;
-		answer = (taskId) => {
+		service.answers = answers;
+		service.onRequest = (taskId) => {
 			const seconds = Math.round((Date.now() - (startMs ??= Date.now())) / 100) / 10;
 			(polledAt[taskId] ??= []).push(seconds);
-			return answerAt(seconds);
 		};
 		const wires = { ...CONNECTED, Later: [[WAIT]] };
-		const more = { items: ids(...taskIds), parameters: { waitMode: 'once', ...parameters } };
+		const items = ids(...Object.keys(answers));
+		const more = { items, parameters: { waitMode: 'once', ...parameters } };
 		return await withFakeTimers(async () => await waitIn(server.url, wires, more));
 	}
 
 	test('each task is polled every 5 to 10 s, not as fast as the loop turns', async () => {
-		const result = await loop(['a', 'b'], (seconds) =>
-			report(seconds < 30 ? 'processing' : 'completed'),
-		);
+		const generating = () => [...Array<Answer>(5).fill(PROCESSING), COMPLETE];
+		const result = await loop({ a: generating(), b: generating() });
 		expect(idsOf(allItems(result, 'Done')[0]).sort()).toStrictEqual(['a', 'b']);
 		for (const times of Object.values(polledAt)) {
 			const intervals = times.slice(1).map((at, index) => at - times[index]!);
-			expect(times.length).toBeLessThan(8);
 			expect(Math.min(...intervals)).toBeGreaterThanOrEqual(4.9);
 			expect(Math.max(...intervals)).toBeLessThanOrEqual(20);
 		}
 	});
 
 	test('the loop waits as long as a 429 says', async () => {
-		const result = await loop(['a'], (seconds) =>
-			seconds === 0 ? limited(30) : report('completed'),
-		);
+		const result = await loop({ a: [limited(30), COMPLETE] });
 		expect(idsOf(allItems(result, 'Done')[0])).toStrictEqual(['a']);
 		expect(polledAt['a']).toStrictEqual([0, expect.closeTo(30, 0)]);
 	});
 
 	test('the loop ends with Maximum Wait: the video leaves through Failed', async () => {
 		const options = { maximumWait: 2 };
-		const result = await loop(['a'], () => report('processing'), { options });
+		const result = await loop({ a: PROCESSING }, { options });
 		const waited_seconds = expect.closeTo(120, 0) as number;
 		expect(fieldsOf(allItems(result, 'Lost')[0])).toMatchObject([
 			{ task_id: 'a', reason: 'timeout', waited_seconds },
@@ -385,7 +357,7 @@ describe('Ask Once in a loop', () => {
 	});
 
 	test('a task that the service does not know leaves the loop at the third answer', async () => {
-		const result = await loop(['a'], () => UNKNOWN);
+		const result = await loop({ a: UNKNOWN });
 		expect(fieldsOf(allItems(result, 'Lost')[0])).toMatchObject([{ reason: 'refused' }]);
 		expect(polledAt['a']).toHaveLength(3);
 	});

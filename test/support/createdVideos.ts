@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 
 import type { Clock } from '../../nodes/client/ports';
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
@@ -11,8 +11,10 @@ import {
 	runNode,
 	runWorkflow,
 	stubNode,
+	type EnvironmentOptions,
 	type RunOptions,
 	type RunResult,
+	type Wires,
 } from './engine';
 import { sampleFile } from './sampleFiles';
 import { json, serverForEach, type SeenRequest } from './scriptedServer';
@@ -168,6 +170,19 @@ export function videoService(
 		});
 	}
 
+	/** Runs a workflow whose first node gets these items. */
+	const flow = async (
+		nodes: readonly INode[],
+		wires: Wires,
+		items: Items,
+		more: Partial<EnvironmentOptions> = {},
+	) =>
+		await runWorkflow(nodes, wires, nodes[0]!.name, {
+			...environment(),
+			items: toItems(items),
+			...more,
+		});
+
 	/** Runs the node once for each list of items, in one execution. */
 	async function loop(
 		rounds: readonly Items[],
@@ -183,13 +198,20 @@ export function videoService(
 				: value.map((fields, item) => ({ json: fields, pairedItem: { item } }));
 		});
 		const all = parametersOf(options, { ...ofTool(type), ...parameters });
-		return await runWorkflow(
+		return await flow(
 			[packageNode('Create', type, { ...more, parameters: all }), back],
 			{ Create: [['Loop'], ['Loop']], Loop: [['Create'], []] },
-			'Create',
-			{ ...environment(), items: first!, ...more },
+			first!,
+			more,
 		);
 	}
+
+	/** Waits for the tasks of these items. */
+	const wait = async (
+		items: readonly IDataObject[],
+		parameters: IDataObject = {},
+		more: Partial<RunOptions> = {},
+	) => await runNode('waitForVideo', { ...environment(), items, ...more, parameters });
 
 	/** Runs an execution that is killed when this request arrives: nothing of it is left but its rows. */
 	async function runKilledAt(request: string, run: () => Promise<unknown>): Promise<void> {
@@ -219,7 +241,9 @@ export function videoService(
 				.sort(),
 		createTask,
 		create,
+		flow,
 		loop,
+		wait,
 		runKilledAt,
 	});
 }

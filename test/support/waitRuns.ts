@@ -13,6 +13,8 @@ import {
 export const WAIT = 'Wait';
 /** Each output leads to a node of its own. */
 export const CONNECTED: Wires = { [WAIT]: [['Done'], ['Lost'], ['Later']] };
+/** The output Failed leads nowhere. */
+export const NOT_FAILED: Wires = { [WAIT]: [['Done']] };
 
 /** Items of these tasks. */
 export const ids = (...taskIds: readonly unknown[]) =>
