@@ -22,6 +22,8 @@ async function create(parameters: IDataObject, more: Partial<RunOptions> = {}) {
 	});
 }
 
+const files = (...file: IDataObject[]) => ({ references: { file } });
+
 const DEFAULTS = {
 	model: 'video-m1',
 	prompt: 'A lake',
@@ -193,7 +195,7 @@ test('a dry run returns the request and its adjustments, and sends nothing', asy
 			model: byId('={{ $json.model }}'),
 			duration: 6,
 			options: { dryRun: true },
-			references: { file: [{ kind: 'image', source: 'url', url: 'https://example.com/a' }] },
+			...files({ kind: 'image', source: 'url', url: 'https://example.com/a' }),
 		},
 		{ items: [{ model: 'video-m3' }, { model: 'video-x9' }] },
 	);
@@ -216,14 +218,8 @@ describe('an expression in a Fixed field', () => {
 	test.each([
 		['Prompt', { prompt: 'A {{ $json.thing }}' }],
 		['Prompt', { prompt: "A {{ $('Rows').item.json.thing }}" }],
-		[
-			'URL',
-			{ references: { file: [{ kind: 'image', source: 'url', url: '{{ $json.url }}' }] } },
-		],
-		[
-			'Input Data Field Name',
-			{ references: { file: [{ source: 'binary', binaryProperty: '{{ $json.name }}' }] } },
-		],
+		['URL', files({ kind: 'image', source: 'url', url: '{{ $json.url }}' })],
+		['Input Data Field Name', files({ source: 'binary', binaryProperty: '{{ $json.name }}' })],
 		['Extra Body Fields', { options: { extraBody: '{ "seed": "{{ $json.seed }}" }' } }],
 	])('is an error before paying: %s', async (label, parameters) => {
 		const { error } = await create(parameters);
@@ -302,7 +298,6 @@ test('an answer whose task ID is white space is none of this API', async () => {
 
 describe('references', () => {
 	const url = (name: string) => `https://example.com/${name}`;
-	const files = (...file: IDataObject[]) => ({ references: { file } });
 	const image = (name: string) => ({ kind: 'image', source: 'url', url: url(name) });
 
 	test('each kind is in its order, from a URL and from a list of URLs', async () => {
@@ -410,15 +405,13 @@ describe('references', () => {
 		'the output names a binary field in place of its signed URL, with Dry Run %s',
 		async (dryRun) => {
 			const token = 'signed-secret';
-			const files = Container.get(BinaryDataService);
-			const sign = jest.spyOn(files, 'createSignedToken').mockReturnValue(token);
+			const stored = Container.get(BinaryDataService);
+			const sign = jest.spyOn(stored, 'createSignedToken').mockReturnValue(token);
 			const FILE = { data: 'filesystem-v2', id: 'filesystem-v2:x', mimeType: 'image/png' };
 			const far = 'https://x.example/y';
 			const { outputs, run } = await create(
 				{
-					references: {
-						file: [byName('data, second one'), { kind: 'image', url: far }],
-					},
+					...files(byName('data, second one'), { kind: 'image', url: far }),
 					options: { dryRun },
 				},
 				{ binaries: [{ data: FILE, 'second one': FILE }] },

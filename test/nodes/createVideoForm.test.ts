@@ -121,16 +121,13 @@ test.each([
 const countOf = (count: number, one: string) =>
 	count === 0 ? [] : [`${count} ${one}${count === 1 ? '' : 's'}`];
 
-/** A model with the number of reference images, videos and audio files that it supports. */
-const COUNTS: readonly (readonly [code: string, counts: readonly [number, number, number]])[] = [
+test.each<readonly [code: string, counts: readonly [number, number, number]]>([
 	...SPEC_ROWS.map(
 		([code, spec]) => [code, [maxImages(spec), spec.videos, spec.audios]] as const,
 	),
 	['video-x9', [9, 3, 3]],
 	['={{ $json.model }}', [9, 3, 3]],
-];
-
-test.each(COUNTS)('%s: references, at most %j', (code, [images, videos, audios]) => {
+])('%s: references, at most %j', (code, [images, videos, audios]) => {
 	const kinds = [images && 'image', videos && 'video', audios && 'audio'].filter(Boolean);
 	const counts = [
 		...countOf(images, 'image'),
@@ -237,17 +234,14 @@ test.each(['acme-x', 'acme-pro=video-of-mine', 'video-of-mine=acme-pro'])(
 	},
 );
 
-/** Wrong rows of a list, with the beginning of the error. */
-const WRONG_ROWS: readonly (readonly [readonly object[], string])[] = [
+test.each<[readonly object[], string]>([
 	[[{ code: ' ', like: 'video-m1' }], 'row 1 has no code'],
 	[[...OWN, {}], 'row 4 has no code'],
 	[
 		[...OWN, { code: 'acme-pro ', like: 'video-m1' }],
 		'row 4 has the code acme-pro, as row 1 has',
 	],
-];
-
-test.each(WRONG_ROWS)('%j: nothing is sent, and the error names the row', async (rows, problem) => {
+])('%j: nothing is sent, and the error names the row', async (rows, problem) => {
 	const { status, error } = await create({ mode: 'id', value: 'video-m1' }, {}, { rows });
 	expect(status).toBe('error');
 	expect(error).toMatchObject({ message: `Video Models in the credential: ${problem}` });

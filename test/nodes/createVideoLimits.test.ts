@@ -11,7 +11,7 @@ import {
 	videoService,
 	type More,
 } from '../support/createdVideos';
-import { allItems, packageNode, runWorkflow, type RunResult } from '../support/engine';
+import { allItems, packageNode, type RunResult } from '../support/engine';
 
 const service = videoService();
 const { sent } = service;
@@ -22,6 +22,7 @@ afterEach(() => {
 
 /** So that a limit is checked before each creation. */
 const SERIAL = { concurrency: 1 };
+const KEYED = { idempotencyKey: '={{ $json.prompt }}' };
 const CONTINUE = { onError: 'continueErrorOutput' } as const;
 const TOOL = { type: 'createVideoTool', ...CONTINUE };
 /** Rejects an item, and the service rejects nothing else. */
@@ -38,6 +39,10 @@ const failedOf = ({ outputs }: RunResult) => shownOf(outputs[1]);
 const claimed = () => service.tables.rows.filter(({ status }) => status === 'claimed');
 const exceeded = (maximum: number, would: number, has: number) =>
 	`Maximum Videos is ${maximum}. This run would create ${would}, and this execution has created ${has} so far`;
+const exceededToday = (maximum: number, would: number, has: number) =>
+	`Maximum Videos is ${maximum}. This run would create ${would}, and this workflow has created ${has} today`;
+/** How a full table answers. */
+const FULL = (operation: string) => (operation === 'insert' ? 'the table is full' : undefined);
 
 describe('of an execution', () => {
 	const create = async (
@@ -102,11 +107,9 @@ describe('of an execution', () => {
 			expect(sent()).toStrictEqual([]);
 		});
 
-		const TAKES_NO_ROWS = (operation: string) =>
-			operation === 'insert' ? 'the table is full' : undefined;
 		const LEDGERS: [string, (operation: string) => string | undefined][] = [
 			['', () => undefined],
-			[' where the ledger takes no rows', TAKES_NO_ROWS],
+			[' where the ledger takes no rows', FULL],
 		];
 
 		test.each(LEDGERS)('counts over the rounds of a loop%s', async (_where, fails) => {
@@ -252,22 +255,12 @@ describe('of an execution', () => {
 			);
 		});
 
+		const NO_PRICE = ['video-m1', 'Price per Second is not set', /Maximum Cost/] as const;
+		const NO_LENGTH = 'Maximum Cost cannot be checked: the length of the video is unknown';
 		test.each<[string, IDataObject, string, string, RegExp]>([
-			['no price', {}, 'video-m1', 'Price per Second is not set', /Maximum Cost/],
-			[
-				'the price 0',
-				{ pricePerSecond: 0 },
-				'video-m1',
-				'Price per Second is not set',
-				/Maximum Cost/,
-			],
-			[
-				'an unknown length',
-				{ pricePerSecond: 1 },
-				'x',
-				'Maximum Cost cannot be checked: the length of the video is unknown',
-				/Duration/,
-			],
+			['no price', {}, ...NO_PRICE],
+			['the price 0', { pricePerSecond: 0 }, ...NO_PRICE],
+			['an unknown length', { pricePerSecond: 1 }, 'x', NO_LENGTH, /Duration/],
 		])('Maximum Cost fails with %s before anything is sent', async (...row) => {
 			const [, options, model, message, hint] = row;
 			const more = { parameters: { model: byId(model) } };
@@ -352,17 +345,12 @@ describe('of a day or a month', () => {
 	const insert = (...rows: readonly IDataObject[]) => {
 		service.tables.insert(TASK_TABLE, ...rows);
 	};
-	const FULL = (operation: string) => (operation === 'insert' ? 'the table is full' : undefined);
 
+	const MONTH = { limitPeriod: 'month' };
 	test.each<[string, IDataObject, number, string]>([
 		['a video of today', {}, 11 * HOUR, 'this workflow has created 1 today'],
-		[
-			'a video of this month',
-			{ limitPeriod: 'month' },
-			14 * DAY,
-			'this workflow has created 1 this month',
-		],
-		['nothing of last month', { limitPeriod: 'month' }, 15 * DAY, ''],
+		['a video of this month', MONTH, 14 * DAY, 'this workflow has created 1 this month'],
+		['nothing of last month', MONTH, 15 * DAY, ''],
 		['nothing with the default period', { limitPeriod: 'execution' }, 1, ''],
 	])('counts %s', async (_name, options, minutes, expected) => {
 		insert(paid(minutes));
@@ -403,9 +391,8 @@ describe('of a day or a month', () => {
 	])('%s counts: %s', async (_name, isCounted, rows) => {
 		insert(...rows);
 		const { outputs } = await create(['a', 'b'], { maximumVideos: 2 }, CONTINUE);
-		const error = 'Maximum Videos is 2. This run would create 2, and this workflow has';
 		expect([0, 1].flatMap((output) => shownOf(outputs[output]))).toStrictEqual(
-			isCounted ? Array(2).fill(`${error} created 1 today`) : ['task-a', 'task-b'],
+			isCounted ? Array(2).fill(exceededToday(2, 2, 1)) : ['task-a', 'task-b'],
 		);
 	});
 
@@ -453,11 +440,7 @@ describe('of a day or a month', () => {
 		};
 		const result = await create(['a', 'b'], { maximumVideos, ...SERIAL }, CONTINUE);
 		expect(failedOf(result)).toStrictEqual(
-			count === undefined
-				? []
-				: [
-						`Maximum Videos is ${maximumVideos}. This run would create 1, and this workflow has created ${count} today`,
-					],
+			count === undefined ? [] : [exceededToday(maximumVideos, 1, count)],
 		);
 	});
 
@@ -476,14 +459,12 @@ describe('of a day or a month', () => {
 		await create(['a', 'b'], options);
 		await create(['c'], options, { ...TOOL, id: '12' });
 		const result = await create(['d'], options, { ...TOOL, id: '13' });
-		expect(failedOf(result)).toStrictEqual([
-			'Maximum Videos is 3. This run would create 1, and this workflow has created 3 today',
-		]);
+		expect(failedOf(result)).toStrictEqual([exceededToday(3, 1, 3)]);
 		expect(sent()).toStrictEqual(['a', 'b', 'c']);
 	});
 
 	test('counts no video that a key has already', async () => {
-		const options = { maximumVideos: 2, idempotencyKey: '={{ $json.prompt }}' };
+		const options = { maximumVideos: 2, ...KEYED };
 		await create(['a', 'b'], options);
 		const { status } = await create(['a', 'b'], options, { id: '12' });
 		expect(status).toBe('success');
@@ -523,32 +504,13 @@ describe('of a day or a month', () => {
 			);
 		});
 
+		const ALL_GO_ON = Array<string>(3).fill('success');
+		const ONE_FAILS = ['error', 'success', 'success'];
 		test.each<[string, number, number, IDataObject, number[], string[]]>([
-			[
-				'do not exceed it together, and use it',
-				3,
-				7,
-				{},
-				[6, 7],
-				['error', 'success', 'success'],
-			],
-			[
-				'do so with keys',
-				3,
-				7,
-				{ idempotencyKey: '={{ $json.prompt }}' },
-				[6, 7],
-				['error', 'success', 'success'],
-			],
-			[
-				'do not exceed it either where each takes what fits',
-				3,
-				7,
-				{ takeWhatFits: true },
-				[7],
-				Array<string>(3).fill('success'),
-			],
-			['go on where all fit', 2, 6, {}, [6], Array<string>(3).fill('success')],
+			['do not exceed it together, and use it', 3, 7, {}, [6, 7], ONE_FAILS],
+			['do so with keys', 3, 7, KEYED, [6, 7], ONE_FAILS],
+			['do so where each takes what fits', 3, 7, { takeWhatFits: true }, [7], ALL_GO_ON],
+			['go on where all fit', 2, 6, {}, [6], ALL_GO_ON],
 		])('they %s', async (_name, size, maximumVideos, more, counts, expected) => {
 			const runs = ['20', '21', '22'].map(
 				async (id) =>
@@ -586,9 +548,7 @@ describe('of a day or a month', () => {
 		const options = { maximumVideos: 2, dryRun: true };
 		expect((await create(['a'], options)).status).toBe('success');
 		const { error } = await create(['a', 'b'], options, { id: '12' });
-		expect(error!.message).toContain(
-			'This run would create 2, and this workflow has created 1 today',
-		);
+		expect(error!.message).toBe(exceededToday(2, 2, 1));
 		expect(service.tables.rows).toHaveLength(1);
 	});
 
@@ -618,7 +578,7 @@ describe('of a day or a month', () => {
 			nowMs = MIDNIGHT_MS - MINUTE_MS;
 		});
 
-		test.each([{}, SERIAL, { idempotencyKey: '={{ $json.prompt }}' }])(
+		test.each([{}, SERIAL, KEYED])(
 			'does not exceed the limit of the next day with the schedule of midnight: %j',
 			async (more) => {
 				const options = { maximumVideos: 6, takeWhatFits: true, ...more };
@@ -647,9 +607,7 @@ describe('of a day or a month', () => {
 				night = await create(batch('night'), options, { id: '12' });
 			};
 			await create(batch('evening'), options);
-			expect(night!.error!.message).toBe(
-				'Maximum Videos is 6. This run would create 6, and this workflow has created 1 today',
-			);
+			expect(night!.error!.message).toBe(exceededToday(6, 6, 1));
 			expect(sent()).toStrictEqual(batch('evening'));
 			const later = await create(batch('day'), options, { id: '13' });
 			expect(later.status).toBe('success');
@@ -684,18 +642,14 @@ describe('of a day or a month', () => {
 		async function createAndWait(options: IDataObject, parameters: IDataObject = {}) {
 			const wait = { taskId: '={{ $json.task_id }}', download: false };
 			const all = parametersOf({ limitPeriod: 'day', ...options }, parameters);
-			return await runWorkflow(
+			return await service.flow(
 				[
 					packageNode('Create', 'createVideo', { parameters: all }),
 					packageNode('Wait', 'waitForVideo', { parameters: wait }),
 				],
 				{ Create: [['Wait']] },
-				'Create',
-				{
-					...service.environment(),
-					timezone: 'UTC',
-					items: ['a', 'b', 'c', 'd', 'e'].map((prompt) => ({ prompt })),
-				},
+				['a', 'b', 'c', 'd', 'e'],
+				{ timezone: 'UTC' },
 			);
 		}
 
@@ -740,16 +694,15 @@ describe('of a day or a month', () => {
 			expect(shownOf(outputs[0])).toStrictEqual(['task-a', 'limit', 'task-c']);
 		});
 
+		const left = { maximumVideos: '={{ $json.max }}', takeWhatFits: true };
 		test('sends nothing where the smallest limit is reached, whichever item has it', async () => {
 			const given = [3, 0, 3].map((max) => ({ prompt: `p${max}`, max }));
-			const left = { maximumVideos: '={{ $json.max }}', takeWhatFits: true };
 			const { outputs } = await create(given, left);
 			expect(shownOf(outputs[0])).toStrictEqual(['limit', 'limit', 'limit']);
 			expect(sent()).toStrictEqual([]);
 		});
 
 		test('a retry has the videos that exist, though nothing is left', async () => {
-			const left = { maximumVideos: '={{ $json.max }}', takeWhatFits: true };
 			await create([{ prompt: 'a', max: 1 }], left);
 			const given = ['a', 'b'].map((prompt) => ({ prompt, max: 0 }));
 			const execution = { id: '12', token: 'token of 11', isRetry: true };
@@ -757,16 +710,8 @@ describe('of a day or a month', () => {
 			expect(shownOf(outputs[0])).toStrictEqual(['task-a', 'limit']);
 		});
 
-		test('sends nothing where nothing is left', async () => {
-			insert(paid(1), paid(2));
-			const { status, outputs } = await create(['a', 'b'], FITS);
-			expect(status).toBe('success');
-			expect(shownOf(outputs[0])).toStrictEqual(['limit', 'limit']);
-			expect(sent()).toStrictEqual([]);
-		});
-
 		test('takes the rest on the next day', async () => {
-			const keyed = { ...FITS, idempotencyKey: '={{ $json.prompt }}' };
+			const keyed = { ...FITS, ...KEYED };
 			const first = await create(['a', 'b', 'c'], keyed);
 			expect(shownOf(first.outputs[0])).toStrictEqual(['task-a', 'task-b', 'limit']);
 			expect(claimed()).toStrictEqual([]);

@@ -1,10 +1,9 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
-import { fails, bodyOf, STOP } from '../support/chatReplies';
+import { answer, choose, downloads, withLength } from '../support/downloads';
 import { runNode, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { sampleFile } from '../support/sampleFiles';
-import { json, serverForEach } from '../support/scriptedServer';
 
 const SECRET = 'k-secret';
 const CAT = sampleFile('image/png', 'a cat');
@@ -13,34 +12,17 @@ const FILM = sampleFile('video/mp4', 'a film');
 const REPORT = sampleFile('application/pdf', 'a report');
 const USAGE = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
 
+const scene = downloads();
 /** Files of the service: type and content, or the error status that a request is answered with. */
 let files: Record<string, readonly [type: string, content: Buffer] | number>;
-/** Fields of the service beside its reply. */
-let beside: object;
-/** The model's reply to each question, or the status of an error. */
-let says: (question: string) => string | number | readonly object[];
-
-const server = serverForEach((response, request, index) => {
-	const { path, body } = request;
-	if (path.startsWith('/cdn/')) {
-		const file = files[path] ?? 404;
-		if (typeof file === 'number') json(response, file, {});
-		else {
-			const [type, content] = file;
-			response.writeHead(200, { 'content-type': type, 'content-length': content.length });
-			response.end(content);
-		}
-		return;
-	}
-	const { messages } = body as { messages: { content: string }[] };
-	const content = says(messages.at(-1)!.content);
-	const more = { usage: USAGE, session_id: 's-1', ...beside };
-	if (typeof content === 'number') fails(content)(response, request, index);
-	else json(response, 200, bodyOf({ content }, STOP, more));
-});
 
 beforeEach(() => {
-	beside = {};
+	scene.beside = { usage: USAGE, session_id: 's-1' };
+	scene.host = choose((_index, path) => {
+		const file = files[path] ?? 404;
+		if (typeof file === 'number') return answer(undefined, '', file);
+		return withLength(file[1], { 'content-type': file[0] });
+	});
 	files = {
 		'/cdn/cat%20one.png': ['image/png', CAT],
 		'/cdn/pic?id=7': ['image/webp', PICTURE],
@@ -58,7 +40,7 @@ async function ask(
 	return await withFakeTimers(
 		async () =>
 			await runNode(node, {
-				credential: { baseUrl: server.url, apiKey: SECRET },
+				credential: { baseUrl: scene.url, apiKey: SECRET },
 				items: [{ chatInput: 'Show me' }],
 				...more,
 				parameters: {
@@ -78,9 +60,8 @@ const filesOf = ({ binary = {} }: INodeExecutionData) =>
 		mimeType,
 		Buffer.from(data, 'base64'),
 	]);
-const requested = () => server.requests.filter(({ path }) => path.startsWith('/cdn/'));
 
-const at = (name: string) => `${server.url}/cdn/${name}`;
+const at = (name: string) => `${scene.url}/cdn/${name}`;
 const four = () =>
 	[
 		`Here: ![cat](${at('cat%20one.png')}), ![pic](${at('pic?id=7')})`,
@@ -89,7 +70,7 @@ const four = () =>
 
 describe.each(NODES)('%s with Download Media', (node) => {
 	test('every file of the reply becomes a binary field, named in its entry', async () => {
-		says = four;
+		scene.says = four;
 		const { status, outputs, run } = await ask(node);
 		expect(status).toBe('success');
 		const [item] = outputs[0]!;
@@ -107,12 +88,12 @@ describe.each(NODES)('%s with Download Media', (node) => {
 			{ kind: 'file', url: at('report.pdf'), binary: 'media_3' },
 		]);
 		expect(item!.pairedItem).toStrictEqual({ item: 0 });
-		expect(requested()).toHaveLength(4);
-		expect(JSON.stringify([requested(), run])).not.toContain(SECRET);
+		expect(scene.files()).toHaveLength(4);
+		expect(JSON.stringify([scene.files(), run])).not.toContain(SECRET);
 	});
 
 	test('with an error output only failed calls go there, and items keep their order', async () => {
-		says = (question) => (question === 'fail' ? 400 : at(`${question}.mp4`));
+		scene.says = (question) => (question === 'fail' ? 400 : at(`${question}.mp4`));
 		const { outputs } = await ask(node, {
 			items: [{ chatInput: 'film' }, { chatInput: 'fail' }, { chatInput: 'lost' }],
 			onError: 'continueErrorOutput',
@@ -133,7 +114,7 @@ describe.each(NODES)('%s with Download Media', (node) => {
 	});
 
 	test('a raw output has the list of files as well', async () => {
-		says = () => at('film.mp4');
+		scene.says = () => at('film.mp4');
 		const { outputs } = await ask(node, { parameters: { output: 'raw' } });
 		const [item] = outputs[0]!;
 		const { json: body } = item!;
@@ -143,15 +124,15 @@ describe.each(NODES)('%s with Download Media', (node) => {
 	});
 
 	test('without the option, or without files, the item is unchanged', async () => {
-		says = four;
+		scene.says = four;
 		const { outputs } = await ask(node, { options: { downloadMedia: false } });
 		expect(outputs[0]![0]).not.toHaveProperty('binary');
 		expect(outputs[0]![0]!.json['media']).toHaveLength(4);
-		says = () => 'Just words';
+		scene.says = () => 'Just words';
 		const { outputs: plain } = await ask(node);
 		expect(plain[0]![0]).not.toHaveProperty('binary');
 		expect(plain[0]![0]!.json).not.toHaveProperty('media');
-		expect(requested()).toHaveLength(0);
+		expect(scene.files()).toHaveLength(0);
 	});
 });
 
@@ -171,7 +152,7 @@ test('a file that is part of the reply becomes a binary field of its type', asyn
 		type: 'file',
 		file: { url: `DATA:${url(type, content)}` },
 	});
-	says = () => [
+	scene.says = () => [
 		{ type: 'text', text: 'Here' },
 		image(url('image/png', CAT)),
 		...documents.map(([type, content]) => part(type, content)),
@@ -214,7 +195,7 @@ test('a file that is part of the reply becomes a binary field of its type', asyn
 });
 
 test('a file that cannot be downloaded, or is too large, loses neither the text nor the URL', async () => {
-	says = four;
+	scene.says = four;
 	files['/cdn/pic?id=7'] = 403;
 	files['/cdn/film.mp4'] = ['video/mp4', sampleFile('video/mp4', 'x'.repeat(200_000))];
 	const options = { maximumFileSize: 0.1 };
@@ -245,22 +226,22 @@ test('a file that cannot be downloaded, or is too large, loses neither the text 
 });
 
 test('in a tool run the node returns URLs only', async () => {
-	says = four;
+	scene.says = four;
 	const run = await runNode('chatCompletionTool', {
-		credential: { baseUrl: server.url, apiKey: SECRET },
+		credential: { baseUrl: scene.url, apiKey: SECRET },
 		items: [{ prompt: 'Show me' }],
 		parameters: { streaming: 'off', options: { downloadMedia: true } },
 	});
 	expect(run.outputs[0]![0]!.json['media']).toHaveLength(4);
 	expect(run.outputs[0]![0]).not.toHaveProperty('binary');
-	expect(requested()).toHaveLength(0);
+	expect(scene.files()).toHaveLength(0);
 });
 
 test.each(['https://cdn.example/a.png', ['https://cdn.example/a.png'], 7])(
 	'a field "media" of the service is not ours: %j',
 	async (media) => {
-		beside = { media };
-		says = () => 'Here it is';
+		scene.beside = { ...scene.beside, media };
+		scene.says = () => 'Here it is';
 		const { error, outputs } = await ask('chatCompletion', { parameters: { output: 'raw' } });
 		expect(error).toBeUndefined();
 		expect(outputs[0]![0]!.json).toMatchObject({ media });

@@ -1,6 +1,6 @@
 // cspell:ignore ftyp ftypjp ftypmif heim heis heix hevx notxt
 import { SAMPLE_TYPES, sampleFile } from '../support/sampleFiles';
-import { answer, downloads, HINT } from '../support/downloads';
+import { answer, choose, downloads, HINT } from '../support/downloads';
 import { COMPLETED, FAILED } from '../support/waitOutputs';
 import { fieldsOf, ids } from '../support/waitRuns';
 
@@ -18,11 +18,10 @@ const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
 /** A host of these files: the last number in the path of a request says which one it wants. */
 function serve(files: readonly (readonly [declared: Declared, body: Bytes])[]): void {
-	scene.host = (response, request, index) => {
-		const [number] = /\d+(?=\D*$)/.exec(request.path.replace(/\/[^/]*$/, '')) ?? ['0'];
-		const [declared, body] = files[Number(number)]!;
-		answer(declared, body)(response, request, index);
-	};
+	scene.host = choose((_index, path) => {
+		const [number] = /\d+(?=\D*$)/.exec(path.replace(/\/[^/]*$/, '')) ?? ['0'];
+		return answer(...files[Number(number)]!);
+	});
 }
 
 /** Lets Wait for Video download each of these files in one run. */

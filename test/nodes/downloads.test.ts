@@ -15,7 +15,7 @@ import { BinaryDataService } from 'n8n-core';
 
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { dataTables } from '../support/dataTables';
-import { answer, downloads, HINT, type Host } from '../support/downloads';
+import { answer, choose, downloads, HINT, withLength, type Host } from '../support/downloads';
 import { canceler, runNode, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import type { Measured } from '../support/measureDownload';
@@ -36,13 +36,6 @@ const HALF = FILE.subarray(0, FILE.length / 2);
 const END = video('moov-at-end.mp4').bytes;
 
 const scene = downloads();
-
-/** A body with its length. */
-const withLength =
-	(body: Buffer, headers: Record<string, string> = {}, status = 200): Host =>
-	(response) => {
-		response.writeHead(status, { 'content-length': body.length, ...headers }).end(body);
-	};
 
 /** A body that ends with its connection, as of HTTP/1.0: nothing says how long it is. */
 const untilClosed =
@@ -103,28 +96,23 @@ describe('a whole video', () => {
 		['a box that is cut', Buffer.from('\0\0\x10\0free', 'latin1')],
 	])('may have %s behind its boxes', async (_name, behind) => {
 		const files = BOXED.map(({ bytes }) => Buffer.concat([bytes, behind]));
-		scene.host = (response, request, index) => {
-			withLength(files[Number(/\d+/.exec(request.path))]!)(response, request, index);
-		};
+		scene.host = choose((_index, path) => withLength(files[Number(/\d+/.exec(path))]!));
 		const items = ids(...files.map((_file, index) => index));
 		expect((await scene.wait({}, { items })).outputs[COMPLETED]).toHaveLength(files.length);
 	});
 
+	const truncated = (encoding: string, bytes: Buffer): [string, Host] => [
+		`truncated ${encoding}`,
+		withLength(bytes.subarray(0, -99), { 'content-encoding': encoding }),
+	];
 	test.each<[string, Host]>([
 		['half of a file that ends with its connection', untilClosed(HALF)],
 		['a Content-Length that is too small', withLength(HALF)],
 		['half of a file whose index is at its end', withLength(END.subarray(0, END.length / 2))],
 		['the first 24 bytes', withLength(Buffer.from('\0\0\0\x18ftypisom\0\0\x02\0isommp41'))],
-		...(
-			[
-				['gzip', gzipSync(FILE)],
-				['br', brotliCompressSync(FILE)],
-				['zstd', zstdCompressSync(FILE)],
-			] as const
-		).map(([encoding, bytes]): [string, Host] => [
-			`truncated ${encoding}`,
-			withLength(bytes.subarray(0, -99), { 'content-encoding': encoding }),
-		]),
+		truncated('gzip', gzipSync(FILE)),
+		truncated('br', brotliCompressSync(FILE)),
+		truncated('zstd', zstdCompressSync(FILE)),
 		['an empty body', withLength(Buffer.alloc(0))],
 		['a status without a body', answer(undefined, '', 204)],
 	])(
@@ -142,9 +130,7 @@ describe('a whole video', () => {
 
 	test('may come the last time', async () => {
 		const bodies = [FILE.subarray(0, 0), HALF, FILE.subarray(0, 24), HALF, FILE];
-		scene.host = (response, request, index) => {
-			untilClosed(bodies[index]!)(response, request, index);
-		};
+		scene.host = choose((index) => untilClosed(bodies[index]!));
 		expect(await waitRow()).toMatchObject(WHOLE);
 		expect(scene.pauses()).toStrictEqual(PAUSES);
 	});
@@ -170,9 +156,7 @@ describe('a whole video', () => {
 
 test('an interrupted download begins again, and never asks for a part', async () => {
 	const file = sampleFile('video/mp4', '0123456789'.repeat(20_000));
-	scene.host = (response, request, index) => {
-		(index < 2 ? broken(file, 60_000) : withLength(file))(response, request, index);
-	};
+	scene.host = choose((index) => (index < 2 ? broken(file, 60_000) : withLength(file)));
 	const { file: stored } = await scene.wait();
 	expect(Buffer.from(stored!.data, 'base64').equals(file)).toBe(true);
 	expect(stored!.bytes).toBe(file.length);
@@ -185,9 +169,7 @@ test('an interrupted download begins again, and never asks for a part', async ()
 });
 
 test('a task of two items stays open while one of them has no file', async () => {
-	scene.host = (response, request, index) => {
-		withLength(index === 0 ? FILE : HALF)(response, request, index);
-	};
+	scene.host = choose((index) => withLength(index === 0 ? FILE : HALF));
 	// Two downloads of one task: the second one never gets the whole.
 	expect(await waitRow({}, { items: ids('task-1', 'task-1') })).toMatchObject({
 		isCompleted: true,
@@ -214,9 +196,7 @@ describe('a status of the host', () => {
 	test.each([403, 404, 408, 425, 429, 500, 502, 503, 504])(
 		'%d is tried again with pauses of 1, 3, 9 and 20 s',
 		async (status) => {
-			scene.host = (response, request, index) => {
-				withLength(FILE, {}, index < 4 ? status : 200)(response, request, index);
-			};
+			scene.host = choose((index) => withLength(FILE, {}, index < 4 ? status : 200));
 			expect(await waitRow()).toMatchObject({ isCompleted: true });
 			expect(scene.pauses()).toStrictEqual(PAUSES);
 			// Its file is there: the service is not asked again.
@@ -278,10 +258,9 @@ describe('a status of the host', () => {
 
 describe('a fresh URL', () => {
 	beforeEach(() => {
-		scene.host = (response, request, index) => {
-			const status = request.path.includes('old') ? 403 : 200;
-			withLength(FILE, {}, status)(response, request, index);
-		};
+		scene.host = choose((_index, path) =>
+			withLength(FILE, {}, path.includes('old') ? 403 : 200),
+		);
 	});
 	const at = (name: string) => ({ video_url: `${scene.url}/cdn/${name}.mp4` });
 	const requests = () => [scene.polls().length, scene.files().length];
@@ -359,10 +338,7 @@ describe('a thumbnail', () => {
 	/** A host of the video, and of this thumbnail. */
 	const withStill = (host: Host) => {
 		scene.reports = [{ thumbnail_url: still() }];
-		scene.host = (response, request, index) => {
-			const isStill = request.path.endsWith('still');
-			(isStill ? host : withLength(MP4))(response, request, index);
-		};
+		scene.host = choose((_index, path) => (path.endsWith('still') ? host : withLength(MP4)));
 	};
 	const options = { downloadThumbnail: true };
 
@@ -384,24 +360,21 @@ describe('a thumbnail', () => {
 		expect(Object.keys(outputs[COMPLETED]![0]!.binary!)).toStrictEqual(['data']);
 	});
 
-	test.each<[string, Host, string, number | undefined]>([
+	test.each<[string, Host, string, number?]>([
 		[
 			'404',
 			answer('text/plain', 'gone', 404),
 			`The file could not be downloaded: gone (status 404). ${HINT}`,
-			undefined,
 		],
 		[
 			'an error page',
 			answer('image/jpeg', '{"error":"expired"}'),
 			`The host did not send an image, but application/json: {"error":"expired"}. ${HINT}`,
-			undefined,
 		],
 		[
 			'a video',
 			answer('image/jpeg', MP4),
 			`The host did not send an image, but video/mp4. ${HINT}`,
-			undefined,
 		],
 		[
 			'a number in place of its URL',
@@ -409,31 +382,29 @@ describe('a thumbnail', () => {
 			'The URL of the file is not an http(s) URL: 5. Run Wait for Video with this task ID',
 			5,
 		],
-	])(
-		'that fails with %s does not take the video with it',
-		async (_name, host, message, named) => {
-			withStill(host);
-			const thumbnail_url = named ?? still();
-			scene.reports = [{ thumbnail_url }];
-			const url = String(thumbnail_url);
-			for (const onFailed of ['output', 'fail']) {
-				const { status, outputs, fields, run } = await scene.wait({ ...options, onFailed });
-				expect(status).toBe('success');
-				expect(outputs[FAILED]).toStrictEqual([]);
-				expect(Object.keys(outputs[COMPLETED]![0]!.binary!)).toStrictEqual(['data']);
-				expect(fields['missing_files']).toMatchObject([
-					{ file: 'thumbnail', url, error_message: message },
-				]);
-				expect(fields).not.toHaveProperty('reason');
-				expect(fields).not.toHaveProperty('error_message');
-				expect(run.data.resultData.runData['Tested']![0]!.hints).toContainEqual({
-					type: 'warning',
-					location: 'outputPane',
-					message: '1 file could not be downloaded. See "missing_files" in the output.',
-				});
-			}
-		},
-	);
+	])('that fails with %s does not take the video with it', async (...row) => {
+		const [, host, message, named] = row;
+		withStill(host);
+		const thumbnail_url = named ?? still();
+		scene.reports = [{ thumbnail_url }];
+		const url = String(thumbnail_url);
+		for (const onFailed of ['output', 'fail']) {
+			const { status, outputs, fields, run } = await scene.wait({ ...options, onFailed });
+			expect(status).toBe('success');
+			expect(outputs[FAILED]).toStrictEqual([]);
+			expect(Object.keys(outputs[COMPLETED]![0]!.binary!)).toStrictEqual(['data']);
+			expect(fields['missing_files']).toMatchObject([
+				{ file: 'thumbnail', url, error_message: message },
+			]);
+			expect(fields).not.toHaveProperty('reason');
+			expect(fields).not.toHaveProperty('error_message');
+			expect(run.data.resultData.runData['Tested']![0]!.hints).toContainEqual({
+				type: 'warning',
+				location: 'outputPane',
+				message: '1 file could not be downloaded. See "missing_files" in the output.',
+			});
+		}
+	});
 
 	test('that is canceled leaves the task open: its video has not arrived', async () => {
 		const { onStart, cancel } = canceler();

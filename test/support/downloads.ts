@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 
-import { bodyOf } from './chatReplies';
+import { bodyOf, fails, STOP } from './chatReplies';
 import { runNode, type RunOptions } from './engine';
 import { withFakeTimers, type FakeTime } from './fakeTimers';
 import { json, startScriptedServer, type ScriptedServer, type SeenRequest } from './scriptedServer';
@@ -19,12 +19,26 @@ export const answer =
 		response.writeHead(status, type === undefined ? {} : { 'content-type': type }).end(body);
 	};
 
+/** A body with its length. */
+export const withLength =
+	(body: Buffer, headers: Record<string, string> = {}, status = 200): Host =>
+	(response) => {
+		response.writeHead(status, { 'content-length': body.length, ...headers }).end(body);
+	};
+
+/** A host that answers each request as the host that is chosen for it. */
+export const choose =
+	(hostOf: (index: number, path: string) => Host): Host =>
+	(response, request, index) => {
+		hostOf(index, request.path)(response, request, index);
+	};
+
 /** What errors of Wait for Video end with. */
 export const HINT = 'The video is completed: open its URL, or run Wait for Video with this task ID';
 
 /**
  * The service with a file host at /cdn/, on one server for the file that calls this. Every task is completed, with the URL
- * /cdn/TASK.mp4; a chat is answered with `content`.
+ * /cdn/TASK.mp4; a chat is answered with what `says` returns.
  */
 export function downloads() {
 	let server: ScriptedServer;
@@ -36,8 +50,10 @@ export function downloads() {
 		host: answer(undefined, ''),
 		/** What the service reports of a task at each poll, the last report for all that follow. */
 		reports: [] as readonly object[],
-		/** The content of a chat reply. */
-		content: undefined as unknown,
+		/** The content of a chat reply to a question, or the status of an error. */
+		says: (() => undefined) as (question: string) => unknown,
+		/** Fields of the service beside its reply. */
+		beside: {} as object,
 		/** When each request for a file came, in milliseconds of virtual time. */
 		times: [] as number[],
 		get url() {
@@ -81,7 +97,7 @@ export function downloads() {
 
 		/** Lets Chat Completion download the media of a reply: the entries of `media`, each with its binary field. */
 		async media(content: unknown, options: object = {}, more: Partial<RunOptions> = {}) {
-			scene.content = content;
+			scene.says = () => content;
 			return await withFakeTimers(async (fake) => {
 				time = fake;
 				const { outputs } = await runNode('chatCompletion', {
@@ -114,7 +130,10 @@ export function downloads() {
 				scene.times.push(Math.round(time?.passedMs() ?? 0));
 				scene.host(response, request, scene.files().length - 1);
 			} else if (path.endsWith('/chat/completions')) {
-				json(response, 200, bodyOf({ content: scene.content }));
+				const { messages } = request.body as { messages: { content: string }[] };
+				const content = scene.says(messages.at(-1)!.content);
+				if (typeof content === 'number') fails(content)(response, request, 0);
+				else json(response, 200, bodyOf({ content }, STOP, scene.beside));
 			} else {
 				const video_url = `${server.url}/cdn/${taskOf(request.body)}.mp4`;
 				const report =
