@@ -460,11 +460,6 @@ describe('replies of any shape', () => {
 		}
 	});
 
-	test('an answer in parts is their text', async () => {
-		model.replies(answers([{ type: 'text', text: 'Mild ' }, 'and dry.']));
-		expect((await run()).answers).toStrictEqual(['Mild and dry.']);
-	});
-
 	const MILD = { content: 'Mild.', tool_results: [{ tool_call_id: 'a', content: 'Mild' }] };
 
 	test('calls that the service has run are reported, not run', async () => {
@@ -505,18 +500,6 @@ describe('replies of any shape', () => {
 				tells('a', 'Rome'),
 				tells('7', 'Oslo'),
 			]);
-		},
-	);
-
-	test.each(['length', 'odd'])(
-		'%s: a call that was cut is not run, and its reply is no answer',
-		async (finish) => {
-			model.replies(calls([call('a', '{"ci')], { content: 'Half' }, finish));
-			const { answers: given, ran, failure } = await run();
-			expect([ran, given]).toStrictEqual([0, []]);
-			expect(failure).toMatch(
-				/^The reply was cut off in a tool call .*The service said: "Half"/s,
-			);
 		},
 	);
 });
@@ -578,7 +561,6 @@ describe('a chat that streams', () => {
 	const LIVE = { ...DRAWN, ...CONTINUE, environment: { streaming: true } };
 
 	test.each([
-		['with Streaming: Off nothing', 'off', 'Rome', /^$/],
 		[
 			'with Streaming: Off an error that nobody else shows',
 			...(['off', 'Fail', /^> The service is temporarily unavailable\b[^>]*$/] as const),

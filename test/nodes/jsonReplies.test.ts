@@ -3,7 +3,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { replyWith } from '../support/chatReplies';
 import { dataTables } from '../support/dataTables';
-import { packageNode, runNode, runWorkflow, stubNode, type RunOptions } from '../support/engine';
+import { runDrawing } from '../support/drawnAgent';
+import { runNode } from '../support/engine';
 import { serverForEach } from '../support/scriptedServer';
 
 interface Body {
@@ -41,11 +42,10 @@ const BY_SCHEMA = { responseFormat: 'schema', defineSchema: 'schema' };
 const ONLY_JSON = 'Answer with JSON only, without any text around it.';
 
 /** Runs one of the three nodes with a question. */
-async function ask(node: string, parameters: IDataObject, more: Partial<RunOptions> = {}) {
+async function ask(node: string, parameters: IDataObject) {
 	const result = await runNode(node, {
 		credential: { baseUrl: server.url, apiKey: 'k' },
 		tables: dataTables(),
-		...more,
 		parameters: {
 			streaming: 'off',
 			...(node === 'superAssistant'
@@ -120,13 +120,6 @@ describe.each(['chatCompletion', 'functionCallingAgent', 'superAssistant'])('%s'
 		expect(error!.description).toContain('The service said: "{"name": 1}"');
 		expect(error!.description).toContain('session_id: s-1');
 	});
-
-	test('an invalid reply is an item with the reply, where the node continues on errors', async () => {
-		replies = ['Ada'];
-		const { answer } = await ask(node, FIELDS, { onError: 'continueRegularOutput' });
-		expect(JSON.stringify(answer)).toContain('The reply is not valid JSON');
-		expect(JSON.stringify(answer)).toContain('Ada');
-	});
 });
 
 describe('a schema', () => {
@@ -164,10 +157,6 @@ describe('a schema', () => {
 			{ responseFormat: 'schema' },
 			'Response Format is JSON by Schema, but no field is defined',
 		],
-		[
-			{ ...FIELDS, fields: { field: [{ name: '' }] } },
-			'Response Format has a field without a name',
-		],
 		[{ ...BY_SCHEMA, jsonSchema: '{' }, 'Response Format, JSON Schema is not valid JSON'],
 		[
 			{ ...BY_SCHEMA, jsonSchema: '[]' },
@@ -198,28 +187,21 @@ describe('a schema', () => {
 
 test('an agent asks in the same place in every round, and keeps it out of its conversation', async () => {
 	replies = [null, 'Ada', '{"name": "Ada"}'];
-	const parameters = {
-		prompt: 'Who?',
-		streaming: 'off',
-		...FIELDS,
-		tools: { tool: [{ name: 'find' }] },
-		output: 'detailed',
-		options: { repairAttempts: 1 },
-	};
-	const { outputs, run } = await runWorkflow(
-		[
-			packageNode('Agent', 'functionCallingAgent', { parameters }),
-			stubNode('Find', () => [{ json: { found: 'Ada' } }]),
-		],
-		{ Agent: [[], [], ['Find']], Find: [['Agent']] },
-		'Agent',
-		{ credential: { baseUrl: server.url, apiKey: 'k' } },
+	const { answer, run } = await runDrawing(
+		{
+			...{ tools: 'find', ways: 'find > Agent', questions: ['Who?'] },
+			nodes: { find: () => [{ json: { found: 'Ada' } }] },
+			parameters: {
+				...{ ...FIELDS, tools: { tool: [{ name: 'find' }] } },
+				options: { repairAttempts: 1 },
+			},
+		},
+		server.url,
 	);
 	expect(run.status).toBe('success');
 	const asked = bodies().map(({ messages }) => messages[0]!.content);
 	expect(asked[0]).toContain(JSON.stringify(SCHEMA));
 	expect(new Set(asked).size).toBe(1);
-	const answer = outputs[0]![0]!.json;
 	expect(answer).toMatchObject({ json: { name: 'Ada' }, rounds: 2, usage: { total_tokens: 21 } });
 	expect(answer['messages']).toMatchObject([
 		{ role: 'user', content: 'Who?' },
@@ -227,13 +209,6 @@ test('an agent asks in the same place in every round, and keeps it out of its co
 		{ role: 'tool' },
 		{ role: 'assistant', content: '{"name": "Ada"}' },
 	]);
-});
-
-test('an assistant is not asked again by Retry On Fail for a reply that is paid for', async () => {
-	replies = ['Ada'];
-	const { error } = await ask('superAssistant', FIELDS, { retryOnFail: true });
-	expect(error!.message).toBe('The reply is not valid JSON');
-	expect(server.requests).toHaveLength(1);
 });
 
 test('Extra Body Fields can ask for JSON as well', async () => {

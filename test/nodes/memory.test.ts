@@ -6,8 +6,8 @@ import { MEMORY_TABLE } from '../../nodes/shared/chat/memory';
 import { fails, replyWith } from '../support/chatReplies';
 import { addTriggers, chatTrigger } from '../support/chatTrigger';
 import { dataTables, held, type DataTables } from '../support/dataTables';
+import { maps, runDrawing, type Drawing } from '../support/drawnAgent';
 import {
-	allItems,
 	canceler,
 	packageNode,
 	runNode,
@@ -515,35 +515,21 @@ test.each<[string, IDataObject, RegExp, node?: string, item?: IDataObject]>([
 });
 
 describe('Agent with Tools', () => {
-	const tool = { name: 'weather', define: 'example', example: '{ "city": "Rome" }' };
-
 	async function ask(
 		texts: readonly string[],
 		parameters: IDataObject = {},
-		settings: Pick<RunOptions, 'onError' | 'retryOnFail'> = {},
+		settings: Pick<Drawing, 'onError' | 'retryOnFail'> = {},
 	) {
-		const agent = packageNode('Agent', 'functionCallingAgent', {
-			...settings,
-			parameters: {
-				...{ memory: 'chat', tools: { tool: [tool] }, streaming: 'off' },
-				...parameters,
-			},
-		});
-		const weather = stubNode('Weather', (items) =>
-			items.map(({ json: { city } }, item) => ({
-				json: { weather: `sunny in ${String(city)}` },
-				pairedItem: { item },
-			})),
-		);
-		return await runWorkflow(
-			[stubNode('Start', (items) => items), agent, weather],
-			{ Start: [['Agent']], Agent: [[], [], ['Weather']], Weather: [['Agent']] },
-			'Start',
+		const questions = texts.map((question) => ({ json: { question, sessionId: 'chat-1' } }));
+		const weather = maps(({ city }) => ({ weather: `sunny in ${String(city)}` }));
+		return await runDrawing(
 			{
-				items: texts.map((chatInput) => ({ chatInput, sessionId: 'chat-1' })),
-				credential: credential(),
-				tables,
+				...{ ...settings, ways: 'weather > Agent' },
+				nodes: { Questions: () => questions, weather },
+				parameters: { memory: 'chat', ...parameters },
+				environment: { tables },
 			},
+			server.url,
 		);
 	}
 	const calls = (city: string) => call(`call ${city}`, { city });
@@ -592,8 +578,8 @@ describe('Agent with Tools', () => {
 	});
 
 	test('conversations of one chat in one run do not see each other, and both are remembered', async () => {
-		const result = await ask(['Rome', 'Oslo']);
-		expect(allItems(result, 'Agent')[0]).toHaveLength(2);
+		const { answers } = await ask(['Rome', 'Oslo']);
+		expect(answers).toHaveLength(2);
 		await ask(['Bern']);
 		const asked = sent()
 			.at(-1)!

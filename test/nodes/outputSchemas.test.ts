@@ -11,7 +11,8 @@ import type { IDataObject } from 'n8n-workflow';
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { ROOT } from '../../lab/paths';
 import { dataTables } from '../support/dataTables';
-import { allItems, packageNode, runNode, runWorkflow, stubNode } from '../support/engine';
+import { maps, runDrawing } from '../support/drawnAgent';
+import { runNode } from '../support/engine';
 import { missingFields, schemaOf, type OutputSchema } from '../support/outputSchema';
 
 let emulator: Emulator;
@@ -50,27 +51,18 @@ const created = (parameters: IDataObject) => async () => {
 
 /** The answer of an agent that has called one tool. */
 const agent = (parameters: IDataObject) => async (): Promise<Outputs> => {
-	const tool = {
-		name: 'get_weather',
-		description: 'Tells the weather of a city',
-		define: 'fields',
-		parameters: { parameter: [{ name: 'city', type: 'string', required: true }] },
-	};
-	const asking = { ...MODEL, prompt: 'How is the weather in Rome?', tools: { tool: [tool] } };
-	const nodes = [
-		packageNode('Agent', 'functionCallingAgent', { parameters: { ...asking, ...parameters } }),
-		stubNode('Weather', (items) =>
-			items.map(({ json }, item) => ({
-				json: { ...json, degrees: 21 },
-				pairedItem: { item },
-			})),
-		),
-		stubNode('After', (items) => items),
-	];
-	const wires = { Agent: [['After'], ['After'], ['Weather']], Weather: [['Agent']] };
-	const result = await runWorkflow(nodes, wires, 'Agent', { credential: credential() });
-	if (result.error) throw result.error;
-	return allItems(result, 'After').flatMap((items) => items.map(({ json }) => json));
+	const { error, items } = await runDrawing(
+		{
+			...{ tools: 'get_weather', ways: 'get_weather > Agent' },
+			questions: ['How is the weather in Rome?'],
+			nodes: { get_weather: maps((json) => ({ ...json, degrees: 21 })) },
+			parameters: { ...MODEL, output: 'simple', streaming: 'auto', ...parameters },
+			environment: { credential: credential() },
+		},
+		emulator.url,
+	);
+	if (error) throw error;
+	return ['Answers', 'Stops'].flatMap((name) => items(name).map(({ json }) => json));
 };
 
 const byId = (value: string) => ({ model: { __rl: true, mode: 'id', value } });

@@ -154,14 +154,15 @@ export function modelForDrawings() {
 		get credential() {
 			return { baseUrl: server.url, apiKey: 'k' };
 		},
-		/** Draws and runs a workflow. */
+		/** See runDrawing. */
 		run: async (drawing: Drawing = {}) => await runDrawing(drawing, server.url),
 		/** What a person sees of an execution that was run before. */
 		seen: seenIn,
 	};
 }
 
-async function runDrawing(drawing: Drawing, baseUrl: string) {
+/** Draws and runs a workflow whose service is at this URL. */
+export async function runDrawing(drawing: Drawing, baseUrl: string) {
 	const { tools = 'weather', ways = '', questions = ['Rome'], nodes = {} } = drawing;
 	const { settings } = drawing;
 	const outputs = ['Answers', 'Stops', ...namesIn(tools)];
