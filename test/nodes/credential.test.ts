@@ -10,8 +10,7 @@ import { answerWell } from '../faults/acts';
 import { body } from '../faults/answers';
 import { OPERATIONS, WAYS, type Operation } from '../faults/operations';
 import { delta, inPieces } from '../support/chatPieces';
-import { dataTables } from '../support/dataTables';
-import { runNode, type RunOptions } from '../support/engine';
+import { runNode } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
 import { withFakeTimers } from '../support/fakeTimers';
 import { askThrough, CHAT_NODE_NAMES } from '../support/fourNodes';
@@ -145,14 +144,15 @@ describe('a redirect', () => {
 	});
 });
 
-test('another value or another header is another account; order and case of the names are not', () => {
+test('another value, another header or an app code is another account; order and case of the names are not', () => {
 	const gateway = { name: 'X-Gateway', value: 'g' };
 	const nameOf = (...headers: readonly IDataObject[]) =>
 		accountOf(readCredential(credential(...headers)));
+	const withApp = { ...credential(), apiKey: `${KEY}-demo-app`, keyIncludesApp: true };
 	const same = nameOf(TENANT, gateway);
 	expect(nameOf(gateway, { ...TENANT, name: 'x-tenant' })).toBe(same);
 	const others = [nameOf(), nameOf(TENANT), nameOf({ ...TENANT, value: 'other' }, gateway)];
-	expect(new Set([same, ...others]).size).toBe(4);
+	expect(new Set([same, ...others, accountOf(readCredential(withApp))]).size).toBe(5);
 	expect(same).toMatch(/^127\.0\.0\.1:\d+ [\w-]+$/);
 });
 
@@ -175,8 +175,11 @@ describe('an error', () => {
 	const HEX = Buffer.from(KEY).toString('hex');
 	const everyCharacter = (before: string, after = '') =>
 		`Bearer ${HEX.replace(/../g, (code) => before + code + after)}`;
+	const IN_HEADER = base64(BEARER).slice(12, -4);
+	const OF_APP = { apiKey: `${KEY}-demo-app`, keyIncludesApp: true };
 	/** The ways to quote the key, and the part of each that gives it away. */
-	const QUOTES: readonly (readonly [how: string, quote: string, part: string])[] = [
+	type Quote = [how: string, quote: string, part: string, more?: object];
+	const QUOTES: readonly Quote[] = [
 		['plain', BEARER, 'sesame'],
 		['with each letter as an escape', everyCharacter('\\u00'), '\\u006d\\u0065'],
 		['with each character URL-encoded', everyCharacter('%'), '%6d%65'],
@@ -196,7 +199,7 @@ describe('an error', () => {
 		],
 		['escaped for HTML', KEY.replaceAll('/', '&#x2F;').replaceAll('+', '&#x2B;'), 'sesame'],
 		['in base64', base64(KEY), base64(KEY).slice(4, -4)],
-		['in base64 of the header', base64(BEARER), base64(BEARER).slice(12, -4)],
+		['in base64 of the header', base64(BEARER), IN_HEADER],
 		[
 			'in base64 of all headers',
 			base64(`Accept: */*\r\nAuthorization: ${BEARER}\r\nHost: x\r\n`),
@@ -209,11 +212,16 @@ describe('an error', () => {
 		],
 		['in hexadecimal', HEX, HEX.slice(8, -8)],
 		['in hexadecimal in upper case', HEX.toUpperCase(), HEX.slice(8, -8).toUpperCase()],
+		['whole, with its app code', OF_APP.apiKey, 'sesame', OF_APP],
+		['without its app code', KEY, 'sesame', OF_APP],
+		['without its app code, in base64', base64(BEARER), IN_HEADER, OF_APP],
+		['with its app code, in base64', base64(`${BEARER}-demo-app`), IN_HEADER, OF_APP],
+		['without its app code, URL-encoded', encodeURIComponent(KEY), 'sesame', OF_APP],
 	];
 
-	test.each(QUOTES)('masks the key %s', async (_how, quote, part) => {
+	test.each<Quote>(QUOTES)('masks the key %s', async (_how, quote, part, more = {}) => {
 		expect(quote).toContain(part);
-		const shown = await failureOf([`before ${quote} after`]);
+		const shown = await failureOf([`before ${quote} after`], more);
 		expect(shown).toMatch(/before .*\[masked: API Key\].* after/);
 		expect(shown.replaceAll('\\\\', '\\')).not.toContain(part);
 	});
@@ -259,20 +267,6 @@ describe('an error', () => {
 	test('masks no short key: it may be a word', async () => {
 		const shown = await failureOf(['The keyring is empty'], { apiKey: 'key' });
 		expect(shown).toContain('The keyring is empty');
-	});
-
-	test.each([
-		['the whole key', `${KEY}-demo-app`],
-		['the API key alone', KEY],
-		['the API key in base64', base64(BEARER)],
-		['the whole key in base64', base64(`${BEARER}-demo-app`)],
-		['the API key, URL-encoded', encodeURIComponent(KEY)],
-	])('masks of a key with an app code %s', async (_what, quote) => {
-		const more = { apiKey: `${KEY}-demo-app`, keyIncludesApp: true };
-		const shown = await failureOf([`before ${quote} after`], more);
-		expect(shown).toMatch(/before .*\[masked: API Key\].* after/);
-		expect(shown).not.toContain('sesame');
-		expect(shown).not.toContain(base64(BEARER).slice(12, -4));
 	});
 
 	test('masks no short word before a hyphen of a key with an app code', async () => {
@@ -373,30 +367,6 @@ describe('a key that ends with an app code', () => {
 		expect(error!.message).toBe(message);
 		expect(error!.description).toContain(description);
 		expect(emulator.journal.entries).toStrictEqual([]);
-	});
-
-	test('has sessions of its own: a key of the form remembers one for each account', async () => {
-		const tables = dataTables();
-		const say = async (account: RunOptions['credential'], message: string, more = {}) => {
-			const parameters = { message, session: 'key', sessionKey: 'chat-1', ...more };
-			const { outputs } = await runNode('superAssistant', {
-				credential: account,
-				tables,
-				parameters,
-			});
-			return outputs[0]![0]!.json;
-		};
-		const question = 'What is my name?';
-		const first = await say(keyOf('demo-assistant'), 'My name is Ada');
-		const again = await say(keyOf('demo-assistant'), question);
-		const bare = { baseUrl: emulator.url, apiKey: 'demo-key' };
-		const other = await say(bare, question, { appCode: 'demo-assistant' });
-		expect(again['session_id']).toBe(first['session_id']);
-		expect(JSON.stringify(again)).toContain('Ada');
-		expect(JSON.stringify(other)).not.toContain('Ada');
-		const rows = tables.rows.filter((row) => 'session_key' in row && row['session_id'] !== '');
-		expect(JSON.stringify(rows)).not.toContain('demo-key');
-		expect(new Set(rows.map((row) => row['account'])).size).toBe(2);
 	});
 
 	test('is taken by the video endpoints, from creation to the finished video', async () => {

@@ -11,18 +11,12 @@ import { NODE_TYPES } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
 import { withFakeTimers, type FakeTime } from '../support/fakeTimers';
 import { imitateNetwork } from '../support/imitatedNetwork';
-import { json, serverForEach, type Script } from '../support/scriptedServer';
+import { json, scripted, type Script } from '../support/scriptedServer';
 
 const KEY = 'sk-0f4e/very+secret';
 const GATEWAY_KEY = `Basic ${Buffer.from('gateway:hidden').toString('base64')}`;
 
-let script: Script;
-const server = serverForEach((...args) => {
-	script(...args);
-});
-beforeEach(() => {
-	script = (response) => response.end('{}');
-});
+const server = scripted((response) => response.end('{}'));
 
 const header = (name: unknown, value: unknown) => ({ header: [{ name, value }] });
 
@@ -63,13 +57,11 @@ test.each(Object.keys(NODE_TYPES).filter((name) => name.startsWith('n8n-')))(
 	},
 );
 
-/** What a server answers to the test of the credential, and what n8n then says. */
-interface CredentialAnswer {
-	readonly title: string;
-	readonly answer: Script;
-	/** Parts of the message of a failed test; none if the test passes. */
-	readonly says: readonly RegExp[];
-}
+/**
+ * What a server answers to the test of the credential, and parts of what n8n then says of a failed test; none if the test
+ * passes.
+ */
+type CredentialAnswer = [title: string, answer: Script, ...says: RegExp[]];
 
 /** The headers of the request as a server quotes them. */
 const quoted = (request: Parameters<Script>[1]) =>
@@ -97,131 +89,114 @@ const OTHER = /^Unexpected response: this is not the Agent Video API.*Check the 
 const EMPTY = /^Empty response from the service.*Check the Base URL/s;
 const TASK = { task_id: 'n8n-credential-test', status: 'unknown', model: '' };
 
+const WRONG_KEY = new RegExp(`^${FAILURE.badKey}`);
+const NOT_FOUND = new RegExp(`^${FAILURE.notFound}`);
+
 const CREDENTIAL_ANSWERS: readonly CredentialAnswer[] = [
-	{ title: 'a task', answer: body(200, TASK), says: [] },
-	{ title: 'a 404 of the service', answer: own(404), says: [] },
-	{ title: 'a 400 of the service', answer: own(400), says: [] },
+	['a task', body(200, TASK)],
+	['a 404 of the service', own(404)],
+	['a 400 of the service', own(400)],
 	// The key is wrong.
-	{
-		title: 'a 401 of the service',
-		answer: own(401),
-		says: [new RegExp(`^${FAILURE.badKey} \\(status 401\\)`), /Check the API Key/, /Base URL/],
-	},
-	{
-		title: 'a 401 page',
-		answer: page(401),
-		says: [new RegExp(`^${FAILURE.badKey}`), /Sign in/],
-	},
-	{ title: 'a 403', answer: own(403), says: [/^The API key has no access/, /firewall/] },
+	[
+		'a 401 of the service',
+		own(401),
+		...[new RegExp(`${WRONG_KEY.source} \\(status 401\\)`), /Check the API Key/, /Base URL/],
+	],
+	['a 401 page', page(401), WRONG_KEY, /Sign in/],
+	['a 403', own(403), /^The API key has no access/, /firewall/],
 	// The address is wrong: another server answers.
-	{ title: 'a page', answer: page(200), says: [OTHER, /Sign in/] },
-	{ title: 'nothing', answer: page(200, ''), says: [EMPTY] },
-	{ title: 'JSON that is no task', answer: body(200, { status: 'ok' }), says: [OTHER] },
-	{
-		title: 'an error with status 200',
-		answer: body(200, { error: { message: 'Bad key', type: 'invalid_api_key', code: 401 } }),
-		says: [new RegExp(`^${FAILURE.badKey}`), /Bad key/, /Check the API Key/],
-	},
-	{
-		title: 'a missing task with status 200',
-		answer: body(200, { error: { message: 'No such task', type: 'not_found', code: 404 } }),
-		says: [],
-	},
-	{ title: 'a list', answer: body(200, [TASK]), says: [OTHER] },
-	{ title: 'a task with no status', answer: body(200, { task_id: 'x' }), says: [OTHER] },
-	...[400, 402, 409, 413, 415, 418, 422].flatMap((status) => [
-		{ title: `a ${status} page`, answer: page(status), says: [OTHER, RegExp(String(status))] },
-		{
-			title: `a ${status} of another API`,
-			answer: body(status, { detail: 'Field required' }),
-			says: [OTHER, /Field required/],
-		},
+	['a page', page(200), OTHER, /Sign in/],
+	['nothing', page(200, ''), EMPTY],
+	['JSON that is no task', body(200, { status: 'ok' }), OTHER],
+	[
+		'an error with status 200',
+		body(200, { error: { message: 'Bad key', type: 'invalid_api_key', code: 401 } }),
+		...[WRONG_KEY, /Bad key/, /Check the API Key/],
+	],
+	[
+		'a missing task with status 200',
+		body(200, { error: { message: 'No such task', type: 'not_found', code: 404 } }),
+	],
+	['a list', body(200, [TASK]), OTHER],
+	['a task with no status', body(200, { task_id: 'x' }), OTHER],
+	...[400, 402, 409, 413, 415, 418, 422].flatMap((status): CredentialAnswer[] => [
+		[`a ${status} page`, page(status), OTHER, RegExp(String(status))],
+		[
+			`a ${status} of another API`,
+			body(status, { detail: 'Field required' }),
+			...[OTHER, /Field required/],
+		],
 	]),
-	{ title: 'an empty 413', answer: page(413, ''), says: [OTHER] },
-	{ title: 'a 402 in the same form', answer: own(402), says: [OTHER] },
-	{ title: 'a 406 of another server', answer: page(406), says: [OTHER] },
-	{ title: 'a 501', answer: page(501, 'Unsupported method'), says: [OTHER, /Unsupported/] },
-	...[404, 405].flatMap((status) => [
-		{
-			title: `a ${status} page`,
-			answer: page(status),
-			says: [new RegExp(`^${FAILURE.notFound}`), /Check the Base URL/],
-		},
-		{
-			title: `an empty ${status}`,
-			answer: page(status, ''),
-			says: [new RegExp(`^${FAILURE.notFound}`)],
-		},
+	['an empty 413', page(413, ''), OTHER],
+	['a 402 in the same form', own(402), OTHER],
+	['a 406 of another server', page(406), OTHER],
+	['a 501', page(501, 'Unsupported method'), OTHER, /Unsupported/],
+	...[404, 405].flatMap((status): CredentialAnswer[] => [
+		[`a ${status} page`, page(status), NOT_FOUND, /Check the Base URL/],
+		[`an empty ${status}`, page(status, ''), NOT_FOUND],
 	]),
 	...[
 		'Invalid URL (POST /v1/videos/tasks)',
 		'Unknown request URL: POST /v1/videos/tasks',
 		'no route for this path',
-	].map((message) => ({
-		title: `a 404 in the same form: ${message}`,
-		answer: own(404, message),
-		says: [new RegExp(`^${FAILURE.notFound}`), /Check the Base URL/],
-	})),
-	...[301, 302, 303, 307, 308].map((status) => ({
-		title: `a ${status} to a page that would pass`,
-		answer: ((response, request, index) => {
+	].map((message): CredentialAnswer => [
+		`a 404 in the same form: ${message}`,
+		own(404, message),
+		...[NOT_FOUND, /Check the Base URL/],
+	]),
+	...[301, 302, 303, 307, 308].map((status): CredentialAnswer => [
+		`a ${status} to a page that would pass`,
+		(response, request, index) => {
 			if (request.path === '/elsewhere') own(404)(response, request, index);
 			else response.writeHead(status, { location: '/elsewhere' }).end();
-		}) satisfies Script,
-		says: [/^The service redirects/, /enter the final address/, /Location: \/elsewhere/],
-	})),
+		},
+		...[/^The service redirects/, /enter the final address/, /Location: \/elsewhere/],
+	]),
 	// The service or the account has a problem.
-	{
-		title: 'a 406 of the service',
-		answer: own(406),
-		says: [new RegExp(`^${FAILURE.noCredit}`), /Top up/],
-	},
-	{ title: 'a 429', answer: body(429, {}), says: [/^Too many requests/, /Wait a minute/] },
-	{ title: 'a 503', answer: own(503), says: [/temporarily unavailable/, /Retry/] },
-	...[500, 502, 504].map((status) => ({
-		title: `a ${status}`,
-		answer: page(status),
-		says: [new RegExp(`^${FAILURE.proxy}`), /Retry/],
-	})),
-	{
-		title: 'half of an answer',
-		answer: (response, request) => {
+	['a 406 of the service', own(406), new RegExp(`^${FAILURE.noCredit}`), /Top up/],
+	['a 429', body(429, {}), /^Too many requests/, /Wait a minute/],
+	['a 503', own(503), /temporarily unavailable/, /Retry/],
+	...[500, 502, 504].map((status): CredentialAnswer => [
+		`a ${status}`,
+		page(status),
+		...[new RegExp(`^${FAILURE.proxy}`), /Retry/],
+	]),
+	[
+		'half of an answer',
+		(response, request) => {
 			response.writeHead(200, { 'content-type': 'application/json' });
 			response.end(`{"task_id": "${quoted(request)}`);
 		},
-		says: [/^The response is truncated/, /proxy/],
-	},
-	{
-		title: 'a connection that breaks',
-		answer: (response) => response.destroy(),
-		says: [new RegExp(`^${FAILURE.lost}`), /scheme and port of the Base URL/],
-	},
+		...[/^The response is truncated/, /proxy/],
+	],
+	[
+		'a connection that breaks',
+		(response) => response.destroy(),
+		...[new RegExp(`^${FAILURE.lost}`), /scheme and port of the Base URL/],
+	],
 ];
 
-test.each(CREDENTIAL_ANSWERS.map((row) => [row.title, row] as const))(
-	'%s',
-	async (_title, { answer, says }) => {
-		script = answer;
-		const { status, message } = await runTest();
-		expect({ status, message }).toMatchObject({ status: says.length > 0 ? 'Error' : 'OK' });
-		for (const part of says) expect(message).toMatch(part);
-		expect(message).toMatch(/^[A-Z]?[a-z]/);
-		expect(message).not.toContain('undefined');
-		// One free request, also after a redirect.
-		expect(server.requests).toMatchObject([
-			{
-				method: 'POST',
-				path: '/v1/videos/tasks',
-				headers: {
-					authorization: `Bearer ${KEY}`,
-					'x-gateway-key': GATEWAY_KEY,
-					'content-type': 'application/json',
-				},
-				body: { task_id: 'n8n-credential-test' },
+test.each<CredentialAnswer>(CREDENTIAL_ANSWERS)('%s', async (_title, answer, ...says) => {
+	server.script = answer;
+	const { status, message } = await runTest();
+	expect({ status, message }).toMatchObject({ status: says.length > 0 ? 'Error' : 'OK' });
+	for (const part of says) expect(message).toMatch(part);
+	expect(message).toMatch(/^[A-Z]?[a-z]/);
+	expect(message).not.toContain('undefined');
+	// One free request, also after a redirect.
+	expect(server.requests).toMatchObject([
+		{
+			method: 'POST',
+			path: '/v1/videos/tasks',
+			headers: {
+				authorization: `Bearer ${KEY}`,
+				'x-gateway-key': GATEWAY_KEY,
+				'content-type': 'application/json',
 			},
-		]);
-	},
-);
+			body: { task_id: 'n8n-credential-test' },
+		},
+	]);
+});
 
 test.each([
 	['', '/v1/videos/tasks'],
@@ -231,12 +206,12 @@ test.each([
 	['/api/v3/chat/completions', '/api/v3/videos/tasks'],
 ])('with the path %j the test asks %s, and says so', async (path, asked) => {
 	const told = `. Asked: ${server.url}${asked}`;
-	script = (response) => {
+	server.script = (response) => {
 		json(response, 200, { task_id: 'x', status: 'unknown' });
 	};
 	const { message } = await runTest({ baseUrl: server.url + path });
 	expect(message).toBe(`The service accepted the API key${told}`);
-	script = (response) => response.end('{}');
+	server.script = (response) => response.end('{}');
 	expect((await runTest({ baseUrl: server.url + path })).message).toMatch(
 		RegExp(`^Unexpected.*${asked}`, 's'),
 	);
@@ -341,7 +316,7 @@ describe('without an answer', () => {
 		],
 	])('a server that %s', async (_what, act) => {
 		const result = await withFakeTimers(async (time: FakeTime) => {
-			script = (response) => {
+			server.script = (response) => {
 				time.hold(response);
 				act(response);
 			};

@@ -3,25 +3,16 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { bodyOf } from '../support/chatReplies';
 import { runNode, type RunResult } from '../support/engine';
-import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { json, serverForEach, type SeenRequest } from '../support/scriptedServer';
 
-let server: ScriptedServer;
-beforeAll(async () => {
-	server = await startScriptedServer((response, { body }) => {
-		json(response, 200, {
-			...bodyOf({ content: 'Hi' }),
-			task_id: (body as { task_id?: string }).task_id ?? 't-1',
-			status: 'completed',
-			model: 'm',
-			video_url: 'https://cdn.example.com/a.mp4',
-		});
+const server = serverForEach((response, { body }) => {
+	json(response, 200, {
+		...bodyOf({ content: 'Hi' }),
+		task_id: (body as { task_id?: string }).task_id ?? 't-1',
+		status: 'completed',
+		model: 'm',
+		video_url: 'https://cdn.example.com/a.mp4',
 	});
-});
-beforeEach(() => {
-	server.requests.length = 0;
-});
-afterAll(async () => {
-	await server.stop();
 });
 
 const byId = (value: string) => ({ __rl: true, mode: 'id', value });
@@ -53,7 +44,7 @@ test.each<[string, string, IDataObject, string]>([
 	const { status } = await run(node, parameters, 'k-secret');
 	expect(status).toBe('success');
 	expect(server.requests).toMatchObject([{ path, body: { [field]: HOSTILE } }]);
-	const [{ headers }] = server.requests as [ScriptedServer['requests'][number]];
+	const [{ headers }] = server.requests as [SeenRequest];
 	expect(headers.authorization).toBe('Bearer k-secret');
 	expect(Object.keys(headers)).not.toContain('x-injected');
 	expect(JSON.stringify(headers)).not.toContain('admin');

@@ -148,6 +148,9 @@ test('the message is sent alone, and the output has everything that the assistan
 		agent_video_model: 'chat-m1',
 		agent_video_session: 's-0',
 	});
+	expect(run.data.resultData.runData['Tested']![0]!.metadata).toMatchObject({
+		tokenUsage: { inputTokens: 3, outputTokens: 1 },
+	});
 });
 
 test('without a stream the results are matched to their calls by id', async () => {
@@ -178,15 +181,6 @@ test('a raw output is the body and the events', async () => {
 
 const IMAGES = { image: [{ source: 'url', url: 'http://127.0.0.1/a.png' }] };
 
-test('images are sent with the message', async () => {
-	await assist({ parameters: { images: IMAGES } });
-	const content = [
-		{ type: 'text', text: 'Hi' },
-		{ type: 'image_url', image_url: { url: 'http://127.0.0.1/a.png' } },
-	];
-	expect(bodies()).toMatchObject([{ messages: [{ role: 'user', content }] }]);
-});
-
 test.each([
 	['App Code', { appCode: ' ' }],
 	['Message', { message: '={{ $json.nothing }}' }],
@@ -197,7 +191,6 @@ test.each([
 	['Session ID', { session: 'id', sessionId: '={{ [$json.session] }}' }],
 	['Key', { session: 'key', sessionKey: '' }],
 	['Key', { session: 'key', sessionKey: '={{ String($json.visitor) }}' }],
-	['Timeout', { options: { timeout: 'soon' } }],
 ])('%s is checked before anything is sent', async (field, parameters) => {
 	const { error } = await assist({ parameters });
 	expect(error!.message).toMatch(new RegExp(`^${field} is `));
@@ -428,33 +421,17 @@ describe('sessions', () => {
 	});
 });
 
-describe('a chat that streams', () => {
-	test('shows text and tool progress, each tool in a paragraph of its own, and one item after another', async () => {
-		const items = [{ chatInput: 'one' }, { chatInput: 'two' }];
-		const { chunks } = await assist({ streaming: true, items });
-		const shown = chunks.map(({ type, content }) => (type === 'item' ? content : `<${type}>`));
-		const parts = (word: string) => [
-			'<begin>',
-			`\n\n> Running search: {"query":"n8n"}\n\nRe: \n\n> Finished search in 1s\n\n${word}`,
-			'<end>',
-		];
-		expect(shown).toStrictEqual([...parts('one'), ...parts('two')]);
-		expect(chunks.map(({ metadata }) => metadata.itemIndex)).toStrictEqual([0, 0, 0, 1, 1, 1]);
-	});
-
-	test('shows reasoning when Streaming says so, and tokens are counted', async () => {
-		const thought = delta({ reasoning_content: 'Hm.' });
-		answers = { Hi: [streams('s-1', thought, text('Yes'), END, '[DONE]')] };
-		const { chunks, run } = await assist({
-			streaming: true,
-			parameters: { streaming: 'reasoning', options: { extraBody: '{"seed": 1}' } },
-		});
-		expect(chunks.flatMap(({ content }) => content ?? [])).toStrictEqual(['Hm.\n\nYes']);
-		expect(bodies()[0]).toMatchObject({ seed: 1 });
-		expect(run.data.resultData.runData['Tested']![0]!.metadata).toMatchObject({
-			tokenUsage: { inputTokens: 3, outputTokens: 1 },
-		});
-	});
+test('a chat that streams shows text and tool progress, each tool in a paragraph of its own, and one item after another', async () => {
+	const items = [{ chatInput: 'one' }, { chatInput: 'two' }];
+	const { chunks } = await assist({ streaming: true, items });
+	const shown = chunks.map(({ type, content }) => (type === 'item' ? content : `<${type}>`));
+	const parts = (word: string) => [
+		'<begin>',
+		`\n\n> Running search: {"query":"n8n"}\n\nRe: \n\n> Finished search in 1s\n\n${word}`,
+		'<end>',
+	];
+	expect(shown).toStrictEqual([...parts('one'), ...parts('two')]);
+	expect(chunks.map(({ metadata }) => metadata.itemIndex)).toStrictEqual([0, 0, 0, 1, 1, 1]);
 });
 
 /** What Retry On Fail and the Retry of an execution know of the calls: what n8n has saved with the execution. */

@@ -1,19 +1,12 @@
 /** The table of verdicts: each form of a reply, as a body and as a stream, for each of the four nodes that take replies. */
 import { FORMS, type Form } from '../../nodes/client/chat/verdict';
 import { askThrough, CHAT_NODE_NAMES, type ChatNodeName } from '../support/fourNodes';
-import { eventsOf, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { eventsOf, serverForEach } from '../support/scriptedServer';
 
-let server: ScriptedServer;
-let answer: readonly [type: string, text: string | Uint8Array];
-
-beforeAll(async () => {
-	server = await startScriptedServer((response) => {
-		const [type, text] = answer;
-		response.writeHead(200, { 'content-type': type }).end(text);
-	});
-});
-afterAll(async () => {
-	await server.stop();
+let answer: readonly [type: string, text: string];
+const server = serverForEach((response) => {
+	const [type, text] = answer;
+	response.writeHead(200, { 'content-type': type }).end(text);
 });
 
 const SESSION = { session_id: 's-1' };
@@ -241,13 +234,12 @@ test.each([true, false])(
 		const { json, error } = await askThrough('reply', stream, server.url, app);
 		expect(error).toBe('');
 		expect(json).toMatchObject({ output: '', finish_reason: 'stop' });
-		const before = server.requests.length;
 		const options = { ...app.options, repairAttempts: 2 };
 		const format = { ...app, responseFormat: 'json', options };
 		const inJson = await askThrough('reply', stream, server.url, format);
 		expect(inJson).toMatchObject({ error: '', json });
 		expect(inJson.json).not.toHaveProperty('json');
-		expect(server.requests.length - before).toBe(1);
+		expect(server.requests).toHaveLength(2);
 	},
 );
 
@@ -271,11 +263,10 @@ describe.each(['reply', 'assistant', 'agent'] as const)('%s', (node) => {
 		[{ content: 'Let me see', tool_calls: [CUT_CALL] }, 'odd'],
 	])('pays for no repair of %j, finish %s', async (message, finish) => {
 		answer = toAnswer({ ...message }, finish, false);
-		const before = server.requests.length;
 		const options = { repairAttempts: 2 };
 		const format = { responseFormat: 'json', options };
 		const { error } = await askThrough(node, false, server.url, format);
 		expect(error).not.toBe('');
-		expect(server.requests.length - before).toBe(1);
+		expect(server.requests).toHaveLength(1);
 	});
 });
