@@ -3,11 +3,11 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { packEmulator } from '../../scripts/packEmulator';
+import { startScriptedServer } from '../support/scriptedServer';
 
 const LIMIT_MS = 120_000;
 const MAX_BYTES = 5 * 2 ** 20;
@@ -29,18 +29,7 @@ afterAll(() => {
 	rmSync(folder, { recursive: true });
 });
 
-interface Run {
-	/** Resolves with the output when it contains the text, or when the program ends. */
-	readonly until: (text: string) => Promise<string>;
-	readonly ended: Promise<{
-		readonly code: number | null;
-		readonly out: string;
-		readonly err: string;
-	}>;
-	readonly stop: (signal: NodeJS.Signals) => void;
-}
-
-function run(program: string, args: readonly string[], cwd = folder, more = {}): Run {
+function run(program: string, args: readonly string[], cwd = folder, more = {}) {
 	const env = { ...process.env, ...more };
 	const child = spawn(program, args, { cwd, env, detached: true });
 	started.push(child);
@@ -48,6 +37,7 @@ function run(program: string, args: readonly string[], cwd = folder, more = {}):
 	child.stdout.on('data', (data: Buffer) => (out += data.toString()));
 	child.stderr.on('data', (data: Buffer) => (err += data.toString()));
 	const ended = once(child, 'close').then(([code]) => ({ code: code as number, out, err }));
+	/** Resolves with the output when it contains the text, or when the program ends. */
 	const until = (text: string) =>
 		new Promise<string>((resolve) => {
 			const check = () => {
@@ -59,7 +49,7 @@ function run(program: string, args: readonly string[], cwd = folder, more = {}):
 			});
 			check();
 		});
-	return { until, ended, stop: (signal) => child.kill(signal) };
+	return { until, ended, stop: (signal: NodeJS.Signals) => child.kill(signal) };
 }
 
 const cli = (...args: string[]) =>
@@ -106,11 +96,9 @@ test('it prints its URL, logs one line per request, and stops cleanly', async ()
 });
 
 test('it reports that the port is in use', async () => {
-	const server = createServer().listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const { port } = server.address() as AddressInfo;
+	const { port, stop } = await startScriptedServer(() => undefined);
 	const { code, err } = await cli('--port', String(port)).ended;
-	server.close();
+	await stop();
 
 	const said = `Port ${port} is already in use. Choose another port with --port, or stop the program that uses it.\n`;
 	expect([code, err]).toEqual([1, said]);

@@ -1,6 +1,5 @@
 /** What holds for every endpoint: methods, keys, hosts and origins; the errors of the service; and the control API. */
 import { readFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
@@ -10,13 +9,17 @@ import { APPS } from '../../emulator/chat/apps';
 import { EMULATED_CHAT_MODELS } from '../../emulator/chat/models';
 import { createClock } from '../../emulator/clock';
 import { TRIGGERS } from '../../emulator/triggers';
-import { errorBody, startService, user, type Json, type TestService } from './support/service';
+import {
+	errorBody,
+	sendRaw,
+	serviceFor,
+	startService,
+	user,
+	type Json,
+	type TestService,
+} from './support/service';
 
-let service: TestService;
-beforeAll(async () => {
-	service = await startService();
-});
-afterAll(() => service.stop());
+const service = serviceFor('all');
 
 /** Starts another one, which is stopped after the test. */
 const others: TestService[] = [];
@@ -91,23 +94,6 @@ describe('4 endpoints', () => {
 	});
 });
 
-describe('an application that only its creator may call', () => {
-	const asked = { ...HI, app_code: 'private-app' };
-
-	it('answers the key of its creator, which may call others as well', async () => {
-		const byCode = await service.chat(asked, 'creator-key');
-		const byKey = await service.chat(HI, 'creator-key-private-app');
-		const other = await service.chat({ ...HI, app_code: 'demo-app' }, 'creator-key');
-		expect([byCode, byKey, other].map(({ status }) => status)).toEqual([200, 200, 200]);
-	});
-
-	it('responds with 403 to any other key, by app_code and by the end of the key', async () => {
-		const byCode = await service.chat(asked, 'demo-key');
-		const byKey = await service.chat(HI, 'demo-key-private-app');
-		expect([byCode.status, byKey.status]).toEqual([403, 403]);
-	});
-});
-
 describe('5 authentication', () => {
 	it.each(PATHS)('5 %s responds with 401 without a valid key', async (path) => {
 		const missing = 'Authentication failed: send the header Authorization: Bearer <API_KEY>.';
@@ -134,6 +120,12 @@ describe('5 authentication', () => {
 		for (const answer of [await service.chat(HI, key), await service.createVideo(CAT, key)])
 			expect([answer.status, answer.body]).toEqual(expected);
 		expect((await service.queryTask('none', key)).status).toBe(400);
+	});
+
+	it('responds with 403 to any other key, by app_code and by the end of the key', async () => {
+		const byCode = await service.chat({ ...HI, app_code: 'private-app' });
+		const byKey = await service.chat(HI, 'demo-key-private-app');
+		expect([byCode.status, byKey.status]).toEqual([403, 403]);
 	});
 });
 
@@ -204,19 +196,10 @@ describe('7 errors', () => {
 });
 
 /** Asks an emulator on a loopback address with a Host header of its own, as a browser does that was given a rebound name. */
-async function askAs(host: string, { port }: TestService, path = '/__emulator/journal') {
-	const headers = { host: host.replace('PORT', String(port)) };
-	return await new Promise<{ status: number; text: string }>((resolve, reject) => {
-		const sent = request({ host: '127.0.0.1', port, path, headers }, (response) => {
-			let text = '';
-			response.setEncoding('utf8').on('data', (part: string) => (text += part));
-			response.on('end', () => {
-				resolve({ status: response.statusCode!, text });
-			});
-		});
-		sent.on('error', reject).end();
+const askAs = async (host: string, { port }: TestService, path = '/__emulator/journal') =>
+	await sendRaw(`http://127.0.0.1:${port}${path}`, {
+		headers: { host: host.replace('PORT', String(port)) },
 	});
-}
 
 describe('the Host header', () => {
 	it.each([
@@ -279,10 +262,7 @@ test('web pages of the allowed origins may use the emulator, and no others', asy
 });
 
 describe('control API', () => {
-	let service: TestService;
-	beforeEach(async () => {
-		service = await startOther();
-	});
+	const service = serviceFor('each');
 
 	const control = async (method: string, path: string, body?: unknown) => {
 		const response = await fetch(`${service.url}/__emulator/${path}`, {

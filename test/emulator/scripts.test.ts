@@ -1,17 +1,15 @@
 /** Scripted answers: written by a person, or recorded from a service and replayed. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 
 import { assetPath } from '../../emulator/assets';
 import { compareRecording } from '../../emulator/record/compare';
 import { startRecorder, type RecorderOptions } from '../../emulator/record/recorder';
 import { parseScript } from '../../emulator/script/parseScript';
 import type { EmulatorOptions } from '../../emulator/startEmulator';
-import { startService, user, type Json, type TestService } from './support/service';
+import { startScriptedServer, type Script } from '../support/scriptedServer';
+import { sendRaw, startService, user, type Json, type TestService } from './support/service';
 
 const folder = mkdtempSync(join(tmpdir(), 'script-'));
 /** What a test started, also one that failed. */
@@ -107,57 +105,51 @@ describe('answers', () => {
 	});
 });
 
-describe('responses', () => {
-	it('sends status, headers and body as they are, on any path and with any key', async () => {
-		const service = await withScript(
-			replies(
-				'{ when: { path: /v2/models }, headers: { x-a: b }, body: { data: ["{{now}}", 1] } }',
-				'{ when: { path: /text }, status: 418, body: teapot }',
-				'{ when: { path: /bytes }, base64: AAH/ }',
-			),
-		);
-		const json = await fetch(`${service.url}/v2/models`);
-		expect([json.headers.get('x-a'), await json.json()]).toEqual([
-			'b',
-			{ data: [Date.UTC(2026, 0, 1) / 1000, 1] },
-		]);
-		const teapot = await fetch(`${service.url}/text`);
-		expect([teapot.status, await teapot.text()]).toEqual([418, 'teapot']);
-		const bytes = await (await fetch(`${service.url}/bytes`)).arrayBuffer();
-		expect([...new Uint8Array(bytes)]).toEqual([0, 1, 255]);
-		expect((await fetch(`${service.url}/v3/models`)).status).toBe(404);
-		expect(service.journal.of('/text')[0]!.script).toMatch(/answers-\d+\.yaml:3$/);
-	});
+test('sends status, headers and body as they are, on any path and with any key', async () => {
+	const service = await withScript(
+		replies(
+			'{ when: { path: /v2/models }, headers: { x-a: b }, body: { data: ["{{now}}", 1] } }',
+			'{ when: { path: /text }, status: 418, body: teapot }',
+			'{ when: { path: /bytes }, base64: AAH/ }',
+		),
+	);
+	const json = await fetch(`${service.url}/v2/models`);
+	expect([json.headers.get('x-a'), await json.json()]).toEqual([
+		'b',
+		{ data: [Date.UTC(2026, 0, 1) / 1000, 1] },
+	]);
+	const teapot = await fetch(`${service.url}/text`);
+	expect([teapot.status, await teapot.text()]).toEqual([418, 'teapot']);
+	const bytes = await (await fetch(`${service.url}/bytes`)).arrayBuffer();
+	expect([...new Uint8Array(bytes)]).toEqual([0, 1, 255]);
+	expect((await fetch(`${service.url}/v3/models`)).status).toBe(404);
+	expect(service.journal.of('/text')[0]!.script).toMatch(/answers-\d+\.yaml:3$/);
 });
 
-describe('video tasks', () => {
-	const create = async (service: TestService, prompt: string) => {
-		const { body } = await service.createVideo({ model: 'video-m1', prompt });
-		return String(body['task_id']);
-	};
-	const statusOf = async (service: TestService, id: string) =>
-		(await service.queryTask(id)).body['status'];
-
-	it('fails after the given time, passes through the given statuses, and has the given fields', async () => {
-		const service = await withScript(
-			replies(
-				'{ when: { text: bad }, task: { seconds: 3, error: No } }',
-				'{ when: { text: odd }, task: { stages: [{ seconds: 0, status: paused }, { seconds: 9, status: completed }], fields: { cost: 2 } } }',
-			),
-		);
-		const [bad, odd] = [await create(service, 'bad'), await create(service, 'odd')];
-		expect(await statusOf(service, odd)).toBe('paused');
-		await service.clock.advance(3_000);
-		expect((await service.queryTask(bad)).body).toMatchObject({
-			status: 'failed',
-			error_message: 'No',
-		});
-		await service.clock.advance(6_000);
-		expect((await service.queryTask(odd)).body).toMatchObject({
-			status: 'completed',
-			cost: 2,
-			video_url: expect.stringContaining('.mp4') as string,
-		});
+test('a video task fails after the given time, passes through the given statuses, and has the given fields', async () => {
+	const service = await withScript(
+		replies(
+			'{ when: { text: bad }, task: { seconds: 3, error: No } }',
+			'{ when: { text: odd }, task: { stages: [{ seconds: 0, status: paused }, { seconds: 9, status: completed }], fields: { cost: 2 } } }',
+		),
+	);
+	const [bad, odd] = await Promise.all(
+		['bad', 'odd'].map(async (prompt) => {
+			const { body } = await service.createVideo({ model: 'video-m1', prompt });
+			return body['task_id'];
+		}),
+	);
+	expect((await service.queryTask(odd)).body['status']).toBe('paused');
+	await service.clock.advance(3_000);
+	expect((await service.queryTask(bad)).body).toMatchObject({
+		status: 'failed',
+		error_message: 'No',
+	});
+	await service.clock.advance(6_000);
+	expect((await service.queryTask(odd)).body).toMatchObject({
+		status: 'completed',
+		cost: 2,
+		video_url: expect.stringContaining('.mp4') as string,
 	});
 });
 
@@ -199,17 +191,10 @@ describe('a recording', () => {
 	const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 	/** A service of the test, by its answer. */
-	async function startUpstream(
-		answer: (asked: IncomingMessage, body: string, response: ServerResponse) => void,
-	): Promise<string> {
-		const server = createServer((asked, response) => {
-			void text(asked).then((body) => {
-				answer(asked, body, response);
-			});
-		});
-		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-		started.push({ stop: () => server.close() });
-		return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	async function startUpstream(script: Script): Promise<string> {
+		const server = await startScriptedServer(script);
+		started.push(server);
+		return server.url;
 	}
 
 	async function record(options: RecorderOptions) {
@@ -221,14 +206,14 @@ describe('a recording', () => {
 	/** Starts a service that is not ours: it repeats the key, splits an event, and has a field that the emulator does not know. */
 	async function startOther(): Promise<string> {
 		let polls = 0;
-		return await startUpstream(({ headers, url }, sent, response) => {
-			const { stream, messages = [] } = JSON.parse(sent || '{}') as {
+		return await startUpstream((response, { headers, path, body }) => {
+			const { stream, messages = [] } = body as {
 				stream?: boolean;
 				messages?: { content: string }[];
 			};
 			if (headers.authorization !== `Bearer ${KEY}`) {
 				response.writeHead(401, JSON_TYPE).end('{"error":{"message":"no"}}');
-			} else if (url === '/v1/videos/tasks') {
+			} else if (path === '/v1/videos/tasks') {
 				polls += 1;
 				const status = polls % 2 === 1 ? 'queued' : 'completed';
 				response.writeHead(200, JSON_TYPE).end(JSON.stringify({ status, key: KEY }));
@@ -377,7 +362,7 @@ describe('a recording', () => {
 		],
 	])('hides a secret %s', async (name, form) => {
 		const { path = '/v1/chat/completions', answer = '', answerHeaders } = form;
-		const upstream = await startUpstream((_asked, _body, response) => {
+		const upstream = await startUpstream((response) => {
 			response.writeHead(200, { ...JSON_TYPE, ...answerHeaders }).end(answer);
 		});
 		const file = join(folder, `${name.replaceAll(/\W/g, '-')}.yaml`);
@@ -403,15 +388,9 @@ describe('a recording', () => {
 	test('has no key of a request to another host than that of the service, which is not sent', async () => {
 		const upstream = await startOther();
 		const recorder = await record({ upstream, file: join(folder, 'elsewhere.yaml') });
-		const { port, host } = new URL(recorder.url);
-		const status = await new Promise((resolve, reject) => {
-			const headers = { authorization: `Bearer ${KEY}`, host };
-			request({ port, host: '127.0.0.1', path: 'http://service.example/v1', headers })
-				.on('response', (response) => {
-					resolve(response.resume().statusCode);
-				})
-				.on('error', reject)
-				.end();
+		const { status } = await sendRaw(recorder.url, {
+			path: 'http://service.example/v1',
+			headers: { authorization: `Bearer ${KEY}` },
 		});
 		expect(status).toBe(400);
 	});

@@ -1,13 +1,7 @@
-import { startService, user, type Json, type TestService } from '../emulator/support/service';
+import { serviceFor, user, type Json } from '../emulator/support/service';
 import { WEATHER } from './nodeRuns';
 
-let service: TestService;
-beforeEach(async () => {
-	service = await startService({ minimal: true });
-});
-afterEach(async () => {
-	await service.stop();
-});
+const service = serviceFor('each', { minimal: true });
 
 /** Every field of a value, with its path: `choices[].message.content`. Fields below `except` are the caller's own. */
 function pathsOf(value: unknown, except: readonly string[] = [], at = ''): string[] {
@@ -21,16 +15,15 @@ function pathsOf(value: unknown, except: readonly string[] = [], at = ''): strin
 
 const WEATHER_QUESTION = 'What is the weather in Rome?';
 const TASK = 'Calculate 17 * 4';
-const USAGE = ['usage', 'prompt_tokens', 'completion_tokens', 'total_tokens'].map((name, index) =>
-	index === 0 ? name : `usage.${name}`,
-);
+const TOKENS = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
+const USAGE = ['usage', ...TOKENS.map((name) => `usage.${name}`)];
 const REPLY = ['choices', 'choices[].index', 'choices[].message'];
 const MESSAGE = (...names: readonly string[]) => names.map((name) => `choices[].message.${name}`);
 const CALLS = ['', '[].id', '[].type', '[].function', '[].function.name', '[].function.arguments'];
 const CALL_FIELDS = CALLS.map((end) => `choices[].message.tool_calls${end}`);
 
 describe('the emulator with --minimal sends nothing beyond the letter of the specification', () => {
-	const bodies: readonly (readonly [string, Json, readonly string[]])[] = [
+	test.each<[string, Json, readonly string[]]>([
 		['a reply', {}, [...REPLY, ...MESSAGE('role', 'content'), ...USAGE]],
 		[
 			'a reply after thinking',
@@ -65,14 +58,13 @@ describe('the emulator with --minimal sends nothing beyond the letter of the spe
 				...USAGE,
 			],
 		],
-	];
-	test.each(bodies)('%s', async (_what, request, fields) => {
+	])('%s', async (_what, request, fields) => {
 		const { body } = await service.chat({ messages: [user('Hello')], ...request });
 		expect(pathsOf(body)).toStrictEqual(fields.toSorted());
 	});
 
 	const DELTA = ['choices', 'choices[].index', 'choices[].delta', 'choices[].finish_reason'];
-	const streams: readonly (readonly [string, Json, readonly string[]])[] = [
+	test.each<[string, Json, readonly string[]]>([
 		['a stream', {}, [...DELTA, 'choices[].delta.content']],
 		[
 			'a stream with usage',
@@ -93,8 +85,7 @@ describe('the emulator with --minimal sends nothing beyond the letter of the spe
 				),
 			],
 		],
-	];
-	test.each(streams)('%s', async (_what, request, fields) => {
+	])('%s', async (_what, request, fields) => {
 		const chunks = await service.chunks({ messages: [user('Hello')], ...request });
 		const own = ['extension.data.arguments', 'extension.data.tool_calls[].arguments'];
 		const paths = new Set(chunks.flatMap((chunk) => pathsOf(chunk, own)));

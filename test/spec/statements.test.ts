@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { ROOT } from '../../lab/paths';
-import { startService, type TestService } from '../emulator/support/service';
+import { serviceFor } from '../emulator/support/service';
 import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { CHAT_CALLS, VIDEO_CALLS, type ExampleCall } from './exampleCalls';
 import type { Ran } from './nodeRuns';
@@ -13,13 +13,7 @@ const STATEMENTS = SECTIONS.flatMap(({ statements }) => statements);
 const CALLS = [...CHAT_CALLS, ...VIDEO_CALLS];
 
 describe('the walk through the specification', () => {
-	let service: TestService;
-	beforeEach(async () => {
-		service = await startService();
-	});
-	afterEach(async () => {
-		await service.stop();
-	});
+	const service = serviceFor('each');
 
 	test.each(Object.entries(WALK_CHECKS))('walk: %s', async (_name, check) => {
 		await check(service);
@@ -28,11 +22,10 @@ describe('the walk through the specification', () => {
 });
 
 describe('the example calls', () => {
+	const service = serviceFor('all');
 	let server: ScriptedServer;
-	let service: TestService;
 	let call: ExampleCall;
 	beforeAll(async () => {
-		service = await startService();
 		server = await startScriptedServer((response, { body }, index) => {
 			const answer = call.answers?.[index] ?? { role: 'assistant', content: '{"ok":true}' };
 			if (!('role' in answer)) {
@@ -49,7 +42,6 @@ describe('the example calls', () => {
 		});
 	});
 	afterAll(async () => {
-		await service.stop();
 		await server.stop();
 	});
 

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage, type RequestOptions } from 'node:http';
+
 import {
 	startEmulator,
 	type Emulator,
@@ -97,6 +100,33 @@ export async function startService(options: EmulatorOptions = {}): Promise<TestS
 		createVideo: (body, key) => post('/v1/videos/generations', body, key),
 		queryTask: (taskId, key) => post('/v1/videos/tasks', { task_id: taskId }, key),
 	};
+}
+
+/** An emulator for the tests of the file, or block, that calls this: one for all of them, or one for each. */
+export function serviceFor(tests: 'all' | 'each', options?: EmulatorOptions): TestService {
+	let service: TestService;
+	const [before, after] = tests === 'all' ? [beforeAll, afterAll] : [beforeEach, afterEach];
+	before(async () => {
+		service = await startService(options);
+	});
+	after(async () => {
+		await service.stop();
+	});
+	return new Proxy({} as TestService, {
+		get: (_none, name) => Reflect.get(service, name) as unknown,
+	});
+}
+
+/** Sends a request as `fetch` cannot, and reads the response to its end, or to the error code of its connection. */
+export async function sendRaw(url: string, options: RequestOptions, body = '') {
+	const [response] = (await once(request(url, options).end(body), 'response')) as [
+		IncomingMessage,
+	];
+	let text = '';
+	const error = await (async () => {
+		for await (const piece of response) text += String(piece);
+	})().catch((failure: unknown) => (failure as NodeJS.ErrnoException).code);
+	return { status: response.statusCode!, headers: response.headers, text, error };
 }
 
 /** Error body of the service (spec 7). */
