@@ -9,10 +9,12 @@ import type {
 	EngineResponse,
 	IConnections,
 	IDataObject,
+	IExecuteData,
 	IExecuteFunctions,
 	INode,
 	INodeExecutionData,
 	INodeType,
+	INodeTypeDescription,
 	INodeTypes,
 	IRunExecutionData,
 	IWorkflowExecuteAdditionalData,
@@ -151,6 +153,14 @@ const STUB = 'test.stub';
 const TOOL = 'test.tool';
 const TRIGGER = 'n8n-nodes-base.manualTrigger';
 
+/** The description of a node type, where it matters that there is one. */
+export const description = (changes: object = {}) =>
+	({
+		...{ displayName: 'Video', name: 'video', group: ['transform'], version: 1 },
+		...{ description: '', defaults: {}, inputs: ['main'], outputs: ['main'], properties: [] },
+		...changes,
+	}) as unknown as INodeTypeDescription;
+
 function partsOf(flow: Flow, imitation: Imitation, load: Load, order: string[]) {
 	const works = new Map<string, Work>();
 	const names = ['Start', ...Object.keys(flow.nodes)];
@@ -166,14 +176,7 @@ function partsOf(flow: Flow, imitation: Imitation, load: Load, order: string[]) 
 	const items = (flow.items ?? [{}]).map((json): INodeExecutionData => ({ json }));
 	const stub: INodeType = {
 		description: {
-			...{
-				displayName: 'Stub',
-				name: STUB,
-				group: ['transform'],
-				version: 1,
-				description: '',
-			},
-			...{ defaults: {}, inputs: ['main'], outputs: ['main', 'main'], properties: [] },
+			...description({ name: STUB, outputs: ['main', 'main'] }),
 			credentials: [{ name: 'agentVideoApi' }],
 		},
 		async execute(this: IExecuteFunctions, response?: EngineResponse) {
@@ -261,18 +264,20 @@ function workflowOf({ load, nodes, connections, nodeTypes }: Parts): Workflow {
 	return new Class({ id: 'flow', active: false, ...drawn });
 }
 
+/** What an n8n has of an execution that begins with these runs. */
+export const newExecution = ({ load }: Pick<InstalledN8n, 'load'>, due: IExecuteData[]) =>
+	load<typeof N8nWorkflow>('n8n-workflow').createRunExecutionData({
+		executionData: {
+			...{ contextData: {}, metadata: {}, waitingExecution: {} },
+			...{ waitingExecutionSource: {}, nodeExecutionStack: due },
+		},
+	});
+
 async function runClassic(parts: Parts, saved?: IRunExecutionData): Promise<Ran> {
 	const { load, nodes, items, imitation } = parts;
 	const workflow = workflowOf(parts);
 	const start = { node: nodes[0]!, data: { main: [items] }, source: null };
-	const data =
-		saved ??
-		load<typeof N8nWorkflow>('n8n-workflow').createRunExecutionData({
-			executionData: {
-				...{ contextData: {}, metadata: {}, waitingExecution: {} },
-				...{ waitingExecutionSource: {}, nodeExecutionStack: [start] },
-			},
-		});
+	const data = saved ?? newExecution(parts, [start]);
 	const { WorkflowExecute } = load<typeof N8nCore>('n8n-core');
 	const engine = new WorkflowExecute(additionalData(parts), 'manual', data);
 	const run = await engine.processRunExecutionData(workflow);
@@ -327,14 +332,14 @@ export const ENGINE_2 = '@n8n/node-engine-compatibility';
 async function runInSteps(parts: Parts): Promise<Ran> {
 	const { load, nodes, connections, nodeTypes, items } = parts;
 	const engine = load<Compatibility>(ENGINE_2);
-	const fail = (error: unknown, data: Partial<Ran['data']> = { resultData: { runData: {} } }) =>
+	const end = (ran: Pick<Ran, 'status' | 'error' | 'data'>) =>
 		ranOf(parts, {
-			status: 'error',
-			error: (error as Error).message,
-			data: data as Ran['data'],
+			...ran,
 			staticData: undefined,
 			resume: () => Promise.reject(new Error('engine 2.0 keeps nothing to resume')),
 		});
+	const fail = (error: unknown, data: Partial<Ran['data']> = { resultData: { runData: {} } }) =>
+		end({ status: 'error', error: (error as Error).message, data: data as Ran['data'] });
 	let graph: Graph;
 	try {
 		graph = new engine.V1WorkflowConverter().convert({ id: 'flow', nodes, connections });
@@ -383,11 +388,6 @@ async function runInSteps(parts: Parts): Promise<Ran> {
 		else continue;
 		steps.push({ ...step, status: 'completed', outputs: outputs[node.id]![0], error: null });
 	}
-	return ranOf(parts, {
-		status: 'success',
-		error: undefined,
-		data: engine.toV1RunExecutionData(graph, steps),
-		staticData: undefined,
-		resume: () => Promise.reject(new Error('engine 2.0 keeps nothing to resume')),
-	});
+	const data = engine.toV1RunExecutionData(graph, steps);
+	return end({ status: 'success', error: undefined, data });
 }

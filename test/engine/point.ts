@@ -1,4 +1,4 @@
-import type { Imitation, InstalledN8n } from './installedN8n';
+import type { Context, Flow, Imitation, InstalledN8n } from './installedN8n';
 
 /** One thing that the nodes need of n8n and that n8n does not promise. */
 export interface Point {
@@ -47,4 +47,28 @@ export async function observed(point: Point, n8n: InstalledN8n): Promise<unknown
 	} catch (error) {
 		return `throws: ${(error as Error).message}`;
 	}
+}
+
+/** Lets the node Video of a tiny workflow look at its context. */
+export async function inNode<T>(
+	n8n: InstalledN8n,
+	look: (context: Context) => Promise<T> | T,
+	{ nodes, ...flow }: Partial<Flow> = {},
+): Promise<T> {
+	let seen: { readonly value: T } | undefined;
+	const ran = await n8n.run({
+		...flow,
+		nodes: {
+			Video: {
+				credentials: { agentVideoApi: { id: '1', name: 'Agent Video API' } },
+				work: async (context) => {
+					seen = { value: await look(context) };
+					return [[]];
+				},
+			},
+			...nodes,
+		},
+	});
+	if (seen === undefined) throw new Error(ran.error);
+	return seen.value;
 }

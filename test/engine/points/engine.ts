@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import type { Context, InstalledN8n, Work } from '../installedN8n';
-import type { Point } from '../point';
+import { inNode, type Point } from '../point';
 
 const item = (json: INodeExecutionData['json'] = {}): INodeExecutionData => ({
 	json,
@@ -31,6 +31,12 @@ function pushRun(context: Context, json: INodeExecutionData['json'] = {}): void 
 
 const markOf = (context: Context) =>
 	(context.getExecuteData().metadata as Partial<Record<string, string>> | undefined)?.[MARK];
+
+/** Video and Start lead to a node of two inputs. */
+const JOINED = {
+	nodes: { Join: pass },
+	wires: { Start: [['Video', 'Join#1']], Video: [['Join']] },
+};
 
 /** A copy, as an engine has that keeps its own elsewhere. */
 const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
@@ -127,21 +133,13 @@ export const ENGINE_POINTS: readonly Point[] = [
 		n: 2,
 		name: 'workflow.connectionsByDestinationNode has the inputs of a node that something leads to',
 		usedBy: ['canLeave'],
-		observe: async (n8n) => {
-			let inputs: number | undefined;
-			await n8n.run({
-				nodes: {
-					Video: (context) => {
-						const { connectionsByDestinationNode: into } = context.workflow;
-						inputs = into['Join']?.['main']?.filter((each) => each?.length).length;
-						return [[item()]];
-					},
-					Join: pass,
-				},
-				wires: { Start: [['Video', 'Join#1']], Video: [['Join']] },
-			});
-			return inputs;
-		},
+		observe: async (n8n) =>
+			await inNode(
+				n8n,
+				({ workflow: { connectionsByDestinationNode: into } }) =>
+					into['Join']?.['main']?.filter((each) => each?.length).length,
+				JOINED,
+			),
 		expected: 2,
 		without: { context: () => ({ workflow: { connectionsByDestinationNode: {} } }) },
 		lost: undefined,
@@ -451,16 +449,11 @@ export const ENGINE_POINTS: readonly Point[] = [
 		usedBy: ['isPastTimeLimit'],
 		observe: async (n8n) => {
 			const at = Date.now() + 3_600_000;
-			let seen: number | undefined;
-			await n8n.run({
-				additional: { executionTimeoutTimestamp: at },
-				nodes: {
-					Video: (context) => {
-						seen = context.additionalData.executionTimeoutTimestamp;
-						return [[]];
-					},
-				},
-			});
+			const seen = await inNode(
+				n8n,
+				({ additionalData }) => additionalData.executionTimeoutTimestamp,
+				{ additional: { executionTimeoutTimestamp: at } },
+			);
 			const over = { additional: { executionTimeoutTimestamp: Date.now() - 1 } };
 			const { status, order } = await n8n.run({ ...over, nodes: { Video: pass } });
 			return [seen === at, status, order];
@@ -517,31 +510,21 @@ export const ENGINE_POINTS: readonly Point[] = [
 		n: 34,
 		name: 'the context has the workflow as it is drawn: nodes, connections, order and types',
 		usedBy: ['workflowOf', 'isConnected'],
-		observe: async (n8n) => {
-			let seen: unknown;
-			await n8n.run({
-				nodes: {
-					Video: ({ workflow, runIndex }) => {
-						const {
-							nodes,
-							connectionsBySourceNode: from,
-							nodeTypes,
-							settings,
-						} = workflow;
-						seen = [
-							Object.keys(nodes).sort(),
-							from['Video']?.['main']?.[0]?.map(({ node }) => node),
-							nodeTypes.getByNameAndVersion('test.stub', 1).description.group,
-							settings.executionOrder,
-							runIndex,
-						];
-						return [[]];
-					},
-					Next: pass,
+		observe: async (n8n) =>
+			await inNode(
+				n8n,
+				({ workflow, runIndex }) => {
+					const { nodes, connectionsBySourceNode: from, nodeTypes, settings } = workflow;
+					return [
+						Object.keys(nodes).sort(),
+						from['Video']?.['main']?.[0]?.map(({ node }) => node),
+						nodeTypes.getByNameAndVersion('test.stub', 1).description.group,
+						settings.executionOrder,
+						runIndex,
+					];
 				},
-			});
-			return seen;
-		},
+				{ nodes: { Next: pass } },
+			),
 		expected: [['Next', 'Start', 'Video'], ['Next'], ['transform'], 'v1', 0],
 		without: {
 			context: ({ workflow: { nodeTypes } }) => ({
@@ -555,26 +538,20 @@ export const ENGINE_POINTS: readonly Point[] = [
 		n: 35,
 		name: 'executionData.waitingExecution has the inputs of a node that waits for another one, with their sources',
 		usedBy: ['startWaitingNode'],
-		observe: async (n8n) => {
-			let seen: unknown;
-			await n8n.run({
-				nodes: {
-					Video: ({ runExecutionData: { executionData } }) => {
-						const { waitingExecution, waitingExecutionSource } = executionData!;
-						const [inputs] = Object.values(waitingExecution['Join'] ?? {});
-						const [sources] = Object.values(waitingExecutionSource?.['Join'] ?? {});
-						seen = [
-							inputs?.['main']?.map((items) => items?.length ?? 0),
-							sources?.['main']?.map((each) => each?.previousNode ?? null),
-						];
-						return [[]];
-					},
-					Join: pass,
+		observe: async (n8n) =>
+			await inNode(
+				n8n,
+				({ runExecutionData: { executionData } }) => {
+					const { waitingExecution, waitingExecutionSource } = executionData!;
+					const [inputs] = Object.values(waitingExecution['Join'] ?? {});
+					const [sources] = Object.values(waitingExecutionSource?.['Join'] ?? {});
+					return [
+						inputs?.['main']?.map((items) => items?.length ?? 0),
+						sources?.['main']?.map((each) => each?.previousNode ?? null),
+					];
 				},
-				wires: { Start: [['Video', 'Join#1']], Video: [['Join']] },
-			});
-			return seen;
-		},
+				JOINED,
+			),
 		expected: [
 			[0, 1],
 			[null, 'Start'],

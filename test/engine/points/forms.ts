@@ -2,7 +2,7 @@ import type { INode, INodeProperties, INodeTypeDescription } from 'n8n-workflow'
 import type * as N8nWorkflow from 'n8n-workflow';
 
 import { KEPT_UNSEEN } from '../../../nodes/shared/engine/workflow';
-import type { InstalledN8n } from '../installedN8n';
+import { description, type InstalledN8n } from '../installedN8n';
 import type { Point } from '../point';
 
 const NODES = 'n8n-nodes-base/dist/nodes';
@@ -21,13 +21,6 @@ function typeOf(n8n: InstalledN8n, path: string, version: number): INodeTypeDesc
 		);
 	return new classes[name]!().getNodeType(version).description;
 }
-
-const description = (changes: object = {}) =>
-	({
-		...{ displayName: 'Video', name: 'video', group: ['transform'], version: 1 },
-		...{ description: '', defaults: {}, inputs: ['main'], outputs: ['main'], properties: [] },
-		...changes,
-	}) as unknown as INodeTypeDescription;
 
 /** Whether a field is shown that has this condition. */
 function isShown(

@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 
 import type {
 	ICredentialTestFunctions,
@@ -10,50 +9,29 @@ import type {
 import type * as N8nCore from 'n8n-core';
 import type * as N8nWorkflow from 'n8n-workflow';
 
+import {
+	startScriptedServer,
+	type Script,
+	type ScriptedServer,
+} from '../../support/scriptedServer';
 import type { Context, InstalledN8n } from '../installedN8n';
-import type { Point } from '../point';
+import { inNode, type Point } from '../point';
 
 /** Answers every request of `work`. */
 async function withServer<T>(
-	answer: (request: IncomingMessage, end: (status: number, body: string) => void) => void,
-	work: (url: string, port: number) => Promise<T>,
+	script: Script,
+	work: (server: ScriptedServer) => Promise<T>,
 ): Promise<T> {
-	const server: Server = createServer((request, response) => {
-		answer(request, (status, body) => {
-			response.writeHead(status, { 'retry-after': '7' }).end(body);
-		});
-	});
-	await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-	const { port } = server.address() as AddressInfo;
+	const server = await startScriptedServer(script);
 	try {
-		return await work(`http://127.0.0.1:${port}`, port);
+		return await work(server);
 	} finally {
-		server.closeAllConnections();
-		server.close();
+		await server.stop();
 	}
 }
 
-/** Lets a node of a tiny workflow look at its context. */
-async function inNode<T>(
-	n8n: InstalledN8n,
-	look: (context: Context) => Promise<T> | T,
-	additional: object = {},
-): Promise<T> {
-	let seen: { readonly value: T } | undefined;
-	const ran = await n8n.run({
-		additional,
-		nodes: {
-			Video: {
-				credentials: { agentVideoApi: { id: '1', name: 'Agent Video API' } },
-				work: async (context) => {
-					seen = { value: await look(context) };
-					return [[]];
-				},
-			},
-		},
-	});
-	if (seen === undefined) throw new Error(ran.error);
-	return seen.value;
+function end(response: ServerResponse, status: number, body: string): void {
+	response.writeHead(status, { 'retry-after': '7' }).end(body);
 }
 
 /** A store of credentials that counts how often one is decrypted. */
@@ -93,12 +71,12 @@ const DECRYPTED = {
 async function abortOwn(n8n: InstalledN8n): Promise<unknown> {
 	const own = new AbortController();
 	return await withServer(
-		(_request, end) => {
+		(response) => {
 			own.abort();
 			// Where the signal is not the one that is asked, nothing else ends the request.
-			setTimeout(end, 300, 200, 'late');
+			setTimeout(end, 300, response, 200, 'late');
 		},
-		async (url) =>
+		async ({ url }) =>
 			await inNode(
 				n8n,
 				async (context) => {
@@ -116,7 +94,7 @@ async function abortOwn(n8n: InstalledN8n): Promise<unknown> {
 						() => 'ended',
 					);
 				},
-				credentials().additional,
+				{ additional: credentials().additional },
 			),
 	);
 }
@@ -187,11 +165,11 @@ export const HELPER_POINTS: readonly Point[] = [
 			const { counts, additional } = credentials();
 			let key: string | undefined;
 			await withServer(
-				({ headers }, end) => {
+				(response, { headers }) => {
 					key = headers.authorization;
-					end(200, '{}');
+					end(response, 200, '{}');
 				},
-				async (url) => {
+				async ({ url }) => {
 					await inNode(
 						n8n,
 						async (context) => {
@@ -202,7 +180,7 @@ export const HELPER_POINTS: readonly Point[] = [
 								DECRYPTED,
 							);
 						},
-						additional,
+						{ additional },
 					);
 				},
 			).catch(() => undefined);
@@ -243,10 +221,10 @@ export const HELPER_POINTS: readonly Point[] = [
 		usedBy: ['streamOf', 'toStream'],
 		observe: async (n8n) =>
 			await withServer(
-				(_request, end) => {
-					end(503, 'busy');
+				(response) => {
+					end(response, 503, 'busy');
 				},
-				async (_url, port) =>
+				async ({ port }) =>
 					await inNode(n8n, async ({ helpers }) => {
 						const response = (await helpers.httpRequest({
 							// The name of no host (RFC 6761).
@@ -312,10 +290,10 @@ export const HELPER_POINTS: readonly Point[] = [
 		usedBy: ['testRequest'],
 		observe: async (n8n) =>
 			await withServer(
-				(_request, end) => {
-					end(404, 'none');
+				(response) => {
+					end(response, 404, 'none');
 				},
-				async (url) => {
+				async ({ url }) => {
 					const { CredentialTestContext } = n8n.load<typeof N8nCore>('n8n-core');
 					type New = new (data?: object) => ICredentialTestFunctions;
 					const { helpers } = new (CredentialTestContext as unknown as New)({
@@ -455,7 +433,7 @@ export const HELPER_POINTS: readonly Point[] = [
 					context.sendChunk('end', 0);
 					await Promise.resolve();
 				},
-				{ hooks, streamingEnabled: true },
+				{ additional: { hooks, streamingEnabled: true } },
 			);
 			return said;
 		},

@@ -7,10 +7,9 @@ import type {
 	IRunExecutionData,
 } from 'n8n-workflow';
 import type * as N8nCore from 'n8n-core';
-import type * as N8nWorkflow from 'n8n-workflow';
 
-import type { Context, InstalledN8n } from '../installedN8n';
-import type { Point } from '../point';
+import { description, newExecution, type Context, type InstalledN8n } from '../installedN8n';
+import { inNode, type Point } from '../point';
 
 const EXECUTION_SERVICE = 'n8n/dist/executions/execution.service.js';
 const ADDITIONAL_DATA = 'n8n/dist/workflow-execute-additional-data.js';
@@ -209,33 +208,23 @@ export const SERVER_POINTS: readonly Point[] = [
 		usedBy: ['executionOf', 'canLeave', 'isFollowed'],
 		observe: async (n8n) => {
 			const { ExecutionLifecycleHooks } = n8n.load<typeof N8nCore>('n8n-core');
-			const { createRunExecutionData } = n8n.load<typeof N8nWorkflow>('n8n-workflow');
-			const data = createRunExecutionData({
-				executionData: {
-					...{ contextData: {}, metadata: {}, waitingExecution: {} },
-					...{ waitingExecutionSource: {}, nodeExecutionStack: [] },
-				},
-			});
-			const { executionMode = 'manual', retryOf } = await retried(n8n, data);
+			const { executionMode = 'manual', retryOf } = await retried(n8n, newExecution(n8n, []));
 			const hooks = new ExecutionLifecycleHooks(
 				executionMode as 'retry',
 				'8',
 				{ nodes: [], connections: DRAWING } as never,
 				retryOf,
 			);
-			let seen: unknown;
-			await n8n.run({
-				additional: { hooks },
-				nodes: {
-					Video: (context) => {
-						const { hooks: own } = context.additionalData as {
-							hooks?: { retryOf?: string; workflowData?: { connections: object } };
-						};
-						seen = [own?.retryOf, own?.workflowData?.connections];
-						return [[]];
-					},
+			const seen = await inNode(
+				n8n,
+				(context) => {
+					const { hooks: own } = context.additionalData as {
+						hooks?: { retryOf?: string; workflowData?: { connections: object } };
+					};
+					return [own?.retryOf, own?.workflowData?.connections];
 				},
-			});
+				{ additional: { hooks } },
+			);
 			const { getRunData } = n8n.load<{
 				readonly getRunData: (
 					workflow: object,
@@ -364,7 +353,7 @@ export const SERVER_POINTS: readonly Point[] = [
 				[CONSTANTS]: () => ({}),
 				[EXECUTE_WORKFLOW]: () => ({
 					ExecuteWorkflow: class {
-						readonly description = { ...STUB_DESCRIPTION };
+						readonly description = description();
 						execute = () => Promise.resolve([[{ json: { done: true } }]]);
 					},
 				}),
@@ -398,8 +387,3 @@ const TRIGGER = {
 };
 
 const PARENT = { executionId: '7', workflowId: 'w1', shouldResume: true };
-
-const STUB_DESCRIPTION = {
-	...{ displayName: 'X', name: 'x', group: [], version: 1, description: '', defaults: {} },
-	...{ inputs: ['main'], outputs: ['main'], properties: [] },
-};
