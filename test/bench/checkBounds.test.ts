@@ -33,46 +33,46 @@ function fakeRuns(...ratiosByRun: readonly Readonly<Record<string, number>>[]) {
 	return { calls, run };
 }
 
-test('runs each question with bounds once if all ratios are within their bounds', async () => {
-	const { calls, run } = fakeRuns({ speed: 1, memory: 0.5, rate: 0.9 });
-	const checks = await checkBounds(QUESTIONS, run, BOUNDS);
-	expect(calls).toEqual([['chats', 'streams']]);
-	expect(checks.map(({ id, passed }) => [id, passed])).toEqual([
-		['speed', true],
-		['memory', true],
-		['rate', true],
-	]);
-});
+const GOOD = { speed: 1, memory: 1, rate: 1 };
+const EVERY = ['chats', 'streams'];
+const speed = { question: 'chats', id: 'speed', bound: 1 };
 
-test('runs a question again after an exceeded bound and uses the second ratio', async () => {
-	const { calls, run } = fakeRuns({ speed: 1.4, memory: 1, rate: 1 }, { speed: 0.9 });
+test.each([
+	[
+		'runs each question with bounds once if all ratios are within them',
+		[GOOD],
+		[EVERY],
+		[1, 1, 1],
+		[],
+	],
+	[
+		'runs a question again after an exceeded bound and uses the second ratio',
+		[{ ...GOOD, speed: 1.4 }, { speed: 0.9 }],
+		[EVERY, ['chats']],
+		[0.9, 1, 1],
+		[],
+	],
+	[
+		'fails a ratio that exceeds its bound twice and keeps the first result of the others',
+		[
+			{ ...GOOD, speed: 1.4 },
+			{ speed: 1.2, memory: 9, rate: 9 },
+		],
+		[EVERY, ['chats']],
+		[1.2, 1, 1],
+		[{ ...speed, value: 1.2, passed: false }],
+	],
+	[
+		'fails a bound whose ratio is missing',
+		[{ speed: 1, memory: 1 }],
+		[EVERY, ['streams']],
+		[1, 1, undefined],
+		[{ question: 'streams', id: 'rate', bound: 1, passed: false }],
+	],
+])('%s', async (_title, ratios, asked, values, failed) => {
+	const { calls, run } = fakeRuns(...ratios);
 	const checks = await checkBounds(QUESTIONS, run, BOUNDS);
-	expect(calls).toEqual([['chats', 'streams'], ['chats']]);
-	expect(checks).toContainEqual({
-		question: 'chats',
-		id: 'speed',
-		bound: 1,
-		value: 0.9,
-		passed: true,
-	});
-	expect(checks.every(({ passed }) => passed)).toBe(true);
-});
-
-test('fails a ratio that exceeds its bound twice and keeps the first result of the others', async () => {
-	const { run } = fakeRuns(
-		{ speed: 1.4, memory: 1, rate: 1 },
-		{ speed: 1.2, memory: 9, rate: 9 },
-	);
-	const checks = await checkBounds(QUESTIONS, run, BOUNDS);
-	expect(checks.filter(({ passed }) => !passed)).toEqual([
-		{ question: 'chats', id: 'speed', bound: 1, value: 1.2, passed: false },
-	]);
-});
-
-test('fails a bound whose ratio is missing', async () => {
-	const { run } = fakeRuns({ speed: 1, memory: 1 });
-	const checks = await checkBounds(QUESTIONS, run, BOUNDS);
-	expect(checks.filter(({ passed }) => !passed)).toEqual([
-		{ question: 'streams', id: 'rate', bound: 1, passed: false },
-	]);
+	expect(calls).toEqual(asked);
+	expect(checks.map(({ value }) => value)).toEqual(values);
+	expect(checks.filter(({ passed }) => !passed)).toEqual(failed);
 });

@@ -1,5 +1,5 @@
 import type { FaultId } from './faults';
-import { OPERATIONS, type OperationId } from './operations';
+import { OPERATION_IDS, type OperationId } from './operations';
 import { FAILURE } from '../support/failureTexts';
 
 /** How an operation ends under a fault. */
@@ -59,7 +59,7 @@ const NOT_FINISHED = 'Not finished after 600 seconds; the task may still complet
 
 /** One expectation for all operations, except those given in `others`. */
 function row(all: Cell, others: Partial<Record<OperationId, Cell>> = {}): Row {
-	const same = Object.keys(OPERATIONS).map((id) => [id, all]);
+	const same = OPERATION_IDS.map((id) => [id, all]);
 	return { ...(Object.fromEntries(same) as Row), waitForVideo: ARRIVES, ...others };
 }
 
@@ -127,14 +127,7 @@ const CREATION_TOO_LONG = outcomeUnknown('The call exceeded its Timeout of 120 s
 const LIMIT_REACHED = 'The assistant exceeded the 600-second limit of the service';
 const AFTER_SILENCE = well({ requests: 3, takesMs: [49_000, 49_000] });
 const AFTER_LONG_POLL = well({ requests: 3, takesMs: [79_000, 79_000] });
-const NOT_THERE = badly(FAILURE.refused, {
-	requests: 4,
-	takesMs: [1, 7_000],
-});
-const NO_NAME = badly(FAILURE.noName, {
-	requests: 4,
-	takesMs: [1, 7_000],
-});
+const NOT_THERE: More = { requests: 4, takesMs: [1, 7_000] };
 /** The number of polls in ten minutes, one every 5 to 10 seconds. */
 const ALL_POLLS = 65;
 const FOREVER = { requests: ALL_POLLS, keeps: ['task-1'], takesMs: TEN_MINUTES };
@@ -143,25 +136,15 @@ const TOO_MUCH = 'The response has more than 16 MB of text';
 const STRANGE = 'Unexpected response: this is not the Agent Video API';
 const EMPTY = 'Empty response from the service';
 const LOGIN = { keeps: ['Log in first'] };
-const NO_PAGE = badly(FAILURE.notFound, { status: 404, ...LOGIN });
-/** After 429 without Retry-After. */
-const AFTER_LIMIT = well({ requests: 2, takesMs: [10_000, 15_000] });
-const WAITED_SEVEN = well({ requests: 2, takesMs: [7_000, 7_000] });
-const PAUSED_SEVEN = well({ requests: 3, takesMs: [15_500, 15_500] });
 
-/** No redirect is followed, so nothing arrives at the other host. */
-const redirected = (status: number) => {
-	const ending = badly(FAILURE.redirect, {
-		status,
-		keeps: ['Location: http://127.0.0.1:', '/elsewhere'],
-	});
-	return row(ending, { waitForVideo: { ...ending, ...LASTING } });
-};
+/** One ending for all operations; polling differs in how often it tries, and how long. */
+const alike = (ending: Ending, polling: Partial<Ending>) =>
+	row(ending, { waitForVideo: { ...ending, ...polling } });
 
 /** The expected ending of each operation under each fault. */
 export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
-	refused: row(NOT_THERE, { waitForVideo: { ...NOT_THERE, ...FOREVER } }),
-	dns: row(NO_NAME, { waitForVideo: { ...NO_NAME, ...FOREVER } }),
+	refused: alike(badly(FAILURE.refused, NOT_THERE), FOREVER),
+	dns: alike(badly(FAILURE.noName, NOT_THERE), FOREVER),
 	resetBefore: row(badly(FAILURE.lost), { createVideo: outcomeUnknown(FAILURE.lost) }),
 	resetAfter: byForm(
 		{ streamed: badly(FAILURE.lost, HALF), whole: badly(FAILURE.lost) },
@@ -230,7 +213,9 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		createVideo: outcomeUnknown(FAILURE.proxy, { status: 502, keeps: ['502 Bad Gateway'] }),
 	}),
 	nginx: row(well()),
-	rateLimit: row(WAITED_SEVEN, { waitForVideo: PAUSED_SEVEN }),
+	rateLimit: row(well({ requests: 2, takesMs: [7_000, 7_000] }), {
+		waitForVideo: well({ requests: 3, takesMs: [15_500, 15_500] }),
+	}),
 	rateLimitLong: row(badly(FAILURE.tooMany, said(429)), {
 		waitForVideo: badly(
 			`${NOT_FINISHED}. The last poll failed: ${FAILURE.tooMany}: Own words for 429`,
@@ -243,7 +228,7 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 			},
 		),
 	}),
-	rateLimitPlain: row(AFTER_LIMIT, {
+	rateLimitPlain: row(well({ requests: 2, takesMs: [10_000, 15_000] }), {
 		waitForVideo: well({ requests: 3, takesMs: [39_500, 39_500] }),
 	}),
 	unavailableOnce: row(badly(FAILURE.unavailable, said(503)), {
@@ -278,8 +263,15 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	status406: errorStatusRow(406, FAILURE.noCredit),
 	status409: errorStatusRow(409, FAILURE.moderated),
 	html404: row(NONE, { waitForVideo: ARRIVES }),
-	html404Always: row(NO_PAGE, { waitForVideo: { ...NO_PAGE, ...LASTING } }),
-	redirect307: redirected(307),
+	html404Always: alike(badly(FAILURE.notFound, { status: 404, ...LOGIN }), LASTING),
+	// No redirect is followed, so nothing arrives at the other host.
+	redirect307: alike(
+		badly(FAILURE.redirect, {
+			status: 307,
+			keeps: ['Location: http://127.0.0.1:', '/elsewhere'],
+		}),
+		LASTING,
+	),
 	htmlPage: row(badly(STRANGE, LOGIN), {
 		createVideo: outcomeUnknown(STRANGE),
 	}),

@@ -40,15 +40,6 @@ const status = (code: number): Fault => ({
 	act: errorStatus(code),
 });
 
-const redirect = (code: number): Fault => ({
-	title: `redirect to another host, ${code}`,
-	count: Infinity,
-	mayBeDone: false,
-	act: (response, _answer, { otherUrl }) => {
-		response.writeHead(code, { location: `${otherUrl}/elsewhere` }).end();
-	},
-});
-
 /** Changes the system clock while the node waits before a retry. */
 const clockSet = (title: string, byMs: number): Fault => ({
 	title,
@@ -190,7 +181,14 @@ export const FAULTS = {
 		mayBeDone: false,
 		act: page(404),
 	},
-	redirect307: redirect(307),
+	redirect307: {
+		title: 'redirect to another host',
+		count: Infinity,
+		mayBeDone: false,
+		act: (response, _answer, { otherUrl }) => {
+			response.writeHead(307, { location: `${otherUrl}/elsewhere` }).end();
+		},
+	},
 	htmlPage: {
 		title: 'HTML page with status 200',
 		act: page(200),

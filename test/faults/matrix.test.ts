@@ -3,11 +3,10 @@ import { body } from './answers';
 import { checkEnding } from './checkEnding';
 import { EXPECTATIONS, NONE } from './expectations';
 import { FAULTS, type FaultId } from './faults';
-import { OPERATIONS, waysFor, type Operation, type OperationId } from './operations';
+import { OPERATION_IDS, OPERATIONS, waysFor, type Operation, type OperationId } from './operations';
 import { startServers, type Servers } from './runCell';
 import { thorough } from '../support/thorough';
 
-const OPERATION_IDS = Object.keys(OPERATIONS) as OperationId[];
 const VIDEOS: readonly OperationId[] = ['createVideo', 'waitForVideo'];
 const isStreamed = (id: OperationId) => OPERATIONS[id].answers.at(-1)!.isStream;
 /** Where the response is a stream, and where it is a body: the same client reads it for several nodes. */

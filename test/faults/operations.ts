@@ -81,7 +81,8 @@ const ASSISTED_BODY = reply(
 	SESSION,
 );
 
-const single =
+/** Runs a node by itself. */
+export const single =
 	(node: string, parameters: IDataObject, items: readonly IDataObject[] = [{}]) =>
 	async (circumstances: Circumstances): Promise<Outcome> => {
 		const result = await runNode(node, { parameters, items, ...circumstances });
@@ -216,6 +217,7 @@ export const OPERATIONS = {
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof OPERATIONS;
+export const OPERATION_IDS = Object.keys(OPERATIONS) as OperationId[];
 
 /** The settings that a cell is run with: usually one of them, in turn from row to row, so that each column has every one. */
 export const waysFor = ({ ways }: Operation, row: number): readonly Way[] =>

@@ -9,10 +9,9 @@ import { checkEnding } from './checkEnding';
 import { EXPECTATIONS, NONE } from './expectations';
 import { FAULTS, type Fault, type FaultId } from './faults';
 import { observe } from './observe';
-import { OPERATIONS, waysFor, type Operation, type OperationId } from './operations';
+import { OPERATION_IDS, OPERATIONS, waysFor, type Operation } from './operations';
 import { startServers, type Servers } from './runCell';
 
-const OPERATION_IDS = Object.keys(OPERATIONS) as OperationId[];
 /** The faults of the service itself: those of an address are counted, or need an nginx, for each operation. */
 const FAULT_IDS = (Object.keys(FAULTS) as FaultId[]).filter((id) => !('address' in FAULTS[id]));
 

@@ -94,3 +94,7 @@ export function reject(
 	response.writeHead(status, { 'content-type': 'application/json', ...headers });
 	response.end(JSON.stringify({ error, ...more }));
 }
+
+/** A text whose every character is written by its code behind this prefix. */
+export const byCodes = (text: string, prefix: '%' | '\\u00') =>
+	Array.from(text, (each) => prefix + each.charCodeAt(0).toString(16)).join('');

@@ -4,8 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { IDataObject } from 'n8n-workflow';
 
 import { reply } from '../faults/answers';
-import type { Circumstances, Outcome } from '../faults/operations';
-import { runNode } from '../support/engine';
+import { single, type Circumstances, type Outcome } from '../faults/operations';
 import { sampleFile } from '../support/sampleFiles';
 import { thorough } from '../support/thorough';
 import { MEGABYTE, pour, raw, reject, type Attacker, type Exchange } from './exchange';
@@ -148,17 +147,12 @@ export interface FileOperation {
 const chat = (title: string, node: string, parameters: IDataObject): FileOperation => ({
 	title,
 	answer: (link, text = `[film](${link})`) => JSON.parse(reply(text).pieces.join('')) as object,
-	run: async (circumstances, options) => {
-		const result = await runNode(node, {
-			...circumstances,
-			parameters: {
-				streaming: 'off',
-				...parameters,
-				options: { downloadMedia: true, ...options },
-			},
-		});
-		return { ...result, items: result.outputs.flat() };
-	},
+	run: async (circumstances, options) =>
+		await single(node, {
+			streaming: 'off',
+			...parameters,
+			options: { downloadMedia: true, ...options },
+		})(circumstances),
 });
 
 /** Every node that downloads files. */
@@ -166,14 +160,8 @@ export const FILE_OPERATIONS: readonly FileOperation[] = [
 	{
 		title: 'Wait for Video',
 		answer: (video_url) => ({ task_id: 'task-1', status: 'completed', video_url }),
-		run: async (circumstances, options) => {
-			const result = await runNode('waitForVideo', {
-				...circumstances,
-				items: [{ task_id: 'task-1' }],
-				parameters: { options },
-			});
-			return { ...result, items: result.outputs.flat() };
-		},
+		run: async (circumstances, options) =>
+			await single('waitForVideo', { options }, [{ task_id: 'task-1' }])(circumstances),
 	},
 	chat('Chat Completion', 'chatCompletion', { prompt: 'Show me' }),
 	chat('Agent with Tools', 'functionCallingAgent', { prompt: 'Show me' }),

@@ -1,7 +1,7 @@
 import { placesWith } from '../faults/leaks';
 import type { Operation, Outcome, Way } from '../faults/operations';
 import { allItems } from '../support/engine';
-import { MEGABYTE } from './exchange';
+import { byCodes, MEGABYTE } from './exchange';
 import { GATEWAY_KEY, KEY, type Seen } from './runCell';
 import { STRANGER } from './service';
 
@@ -39,14 +39,15 @@ const KEY_FORMS = [KEY, GATEWAY_KEY].flatMap((secret) => [
 	secret,
 	encodeURIComponent(secret),
 	encodeURIComponent(secret).toLowerCase(),
-	...['%', '\\u00'].map((prefix) =>
-		Array.from(secret, (each) => prefix + each.charCodeAt(0).toString(16)).join(''),
-	),
+	...[byCodes(secret, '%'), byCodes(secret, '\\u00')],
 	...base64Forms(secret).flatMap((form) => [
 		form,
 		form.replaceAll('+', '-').replaceAll('/', '_'),
 	]),
 ]);
+
+/** What a visitor reads as it comes: without a streamed response nobody reads the chunks. */
+const chunksRead = ({ chunks }: Outcome, way: Way) => (way === 'streaming' ? chunks : []);
 
 /** Places that hold a secret in any of its forms, and the chat if it shows the key. A body that is well stays as it is. */
 function leaksOf({ outcome, printed, toFileHost }: Seen, way: Way): string[] {
@@ -59,9 +60,8 @@ function leaksOf({ outcome, printed, toFileHost }: Seen, way: Way): string[] {
 		log: printed,
 		'the file host': toFileHost,
 	};
-	// Without a streamed response nobody reads the chunks.
-	const read = way === 'streaming' ? outcome.chunks : [];
-	return [...placesWith(KEY_FORMS, places), ...placesWith([KEY], { 'the chat': read })];
+	const chat = { 'the chat': chunksRead(outcome, way) };
+	return [...placesWith(KEY_FORMS, places), ...placesWith([KEY], chat)];
 }
 
 /** The deepest level of a value, found without recursion. */
@@ -157,8 +157,7 @@ async function executionProblems({ outcome }: Seen, { maxKilobytes = 1_000 }: Bo
 
 /** Errors are in our words, and a visitor of the chat reads none of the service's. */
 function errorProblems({ outcome }: Seen, way: Way): string[] {
-	// Without a streamed response nobody reads the chunks.
-	const chat = (way === 'streaming' ? outcome.chunks : []).flatMap(({ type, content = '' }) =>
+	const chat = chunksRead(outcome, way).flatMap(({ type, content = '' }) =>
 		type === 'error' ? [content] : [],
 	);
 	const strange = chat.filter((text) => text.includes(STRANGER));

@@ -6,6 +6,7 @@ import { chunk, event, stream } from '../faults/answers';
 import type { Operation } from '../faults/operations';
 import { thorough } from '../support/thorough';
 import {
+	byCodes,
 	changed,
 	MEGABYTE,
 	pour,
@@ -69,12 +70,6 @@ function quoted({ request }: Exchange): string {
 }
 
 const bearer = ({ request }: Exchange) => String(request.headers.authorization);
-const escaped = (text: string) =>
-	Array.from(text, (each) => `\\u00${each.charCodeAt(0).toString(16)}`).join('');
-
-const percentEncoded = (text: string) =>
-	Array.from(text, (each) => `%${each.charCodeAt(0).toString(16)}`).join('');
-
 function quotesOf(header: string): string {
 	const key = header.replace('Bearer ', '');
 	const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -189,7 +184,7 @@ export const SERVICE_ATTACKS: readonly Attack[] = [
 	}),
 	quote('an error message, every character percent-encoded or escaped', (exchange) => {
 		const key = bearer(exchange);
-		const text = `${STRANGER}: ${percentEncoded(key)} ${escaped(key)}`;
+		const text = `${STRANGER}: ${byCodes(key, '%')} ${byCodes(key, '\\u00')}`;
 		reject(exchange, 400, { message: text, type: text });
 	}),
 	quote('the page of a 502', (exchange) => {

@@ -92,6 +92,10 @@ const server = serverForEach((...request) => {
 	script(...request);
 });
 let tables: DataTables;
+const credential = () => ({
+	...{ baseUrl: server.url, apiKey: KEY },
+	fileHosts: '*.cdn.example.com',
+});
 
 beforeAll(addTriggers);
 beforeEach(() => {
@@ -185,7 +189,7 @@ async function visit({ type, isWhole = false, ...given }: Visit) {
 	const run = async () =>
 		await runWorkflow([...path, ...more], wires, start.name, {
 			items: [item],
-			credential: { baseUrl: server.url, apiKey: KEY, fileHosts: '*.cdn.example.com' },
+			credential: credential(),
 			tables,
 			streaming,
 			inEditor,
@@ -390,8 +394,7 @@ describe.each(CHATS)('$type', ({ type, inChat }) => {
 			}),
 			packageNode('Tested', type, { parameters: inChat, onError: GO_ON }),
 		];
-		const credential = { baseUrl: server.url, apiKey: KEY };
-		const options = { items: [ITEM], credential, tables, execution };
+		const options = { items: [ITEM], credential: credential(), tables, execution };
 		const first = await runWorkflow(
 			nodes,
 			{ Chat: [['Gate']], Gate: [['Tested']] },
@@ -563,9 +566,9 @@ test.each([
 		Tool: [['Agent']],
 		Leave: [['Agent']],
 	};
-	const credential = { baseUrl: server.url, apiKey: KEY };
 	const items = [{ chatInput: 'Hi', tool_call: { id: 'c-1' } }];
-	const result = await runWorkflow(nodes, wires, 'Chat', { items, credential, tables });
+	const run = { items, credential: credential(), tables };
+	const result = await runWorkflow(nodes, wires, 'Chat', run);
 	const read = JSON.stringify(ending === 'tool_calls' ? asked[1] : shownBy(result).json);
 	expect(read).toContain(words);
 	expect(read.includes('No clip')).toBe(ending === 'tool_calls');
@@ -840,7 +843,6 @@ describe.each(
 const IMAGE = `![x](${AT})`;
 const LINK = `[x](${AT})`;
 const REFUSED = answered({ content: null, refusal: `No ${IMAGE}` });
-const QUIET = { streaming: 'off' };
 
 /** What else a chat shows than the text of a reply: its page draws a whole item that has no text. */
 const OTHERS: readonly [title: string, type: string, parameters: IDataObject, answer: object][] = [
@@ -883,7 +885,7 @@ describe.each(ON_ERROR)('On Error: %s', (onError) => {
 	test.each(CHATS)('no image of $type is in what the owner reads', async ({ type }) => {
 		const words = `No: <img src="${AT}"> ${IMAGE}`;
 		fails({ message: words, type: words }, { trace_id: words });
-		const parameters = { ...NODES[type], ...QUIET };
+		const parameters = { ...NODES[type], streaming: 'off' };
 		const { hints, error } = await visit({ type, parameters, onError });
 		const drawn = JSON.stringify([hints, error?.description]);
 		expect(drawn).toMatch(/The service said: \\+"No/);
@@ -918,7 +920,7 @@ test('no image is in the name of a file that somebody has sent', async () => {
 	const { error } = await runNode('chatCompletion', {
 		items: [{ chatInput: 'Hi' }],
 		binaries: [{ [`<img src="${AT}">`]: sent }],
-		credential: { baseUrl: server.url, apiKey: KEY },
+		credential: credential(),
 		parameters: { ...ASK, images: { image } },
 	});
 	expect(error!.description).toContain('tracker.example');

@@ -2,13 +2,14 @@
  * Which folder may import from which, and what each may touch. The folders of nodes/ and lab/ are layers: imports point one
  * way, so none of them can form a circle.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
 import ts from 'typescript';
 
 import { ROOT } from '../../lab/paths';
 import { ENGINE, engineExports, NEEDS_NOTHING } from '../engine/engineExports';
+import { read } from './pages';
 
 const CLIENT = ['nodes/client', 'nodes/client/http'];
 const CLIENT_LAYERS = [...CLIENT, 'nodes/client/chat', 'nodes/client/video'];
@@ -73,8 +74,7 @@ function layerOf(file: string): string {
 
 /** The relative imports of a file, as paths from the root, and the packages that it imports. */
 function importsOf(file: string) {
-	const source = readFileSync(join(ROOT, file), 'utf8');
-	const specifiers = ts.preProcessFile(source).importedFiles.map(({ fileName }) => fileName);
+	const specifiers = ts.preProcessFile(read(file)).importedFiles.map(({ fileName }) => fileName);
 	return {
 		files: specifiers
 			.filter((specifier) => specifier.startsWith('.'))
@@ -144,7 +144,7 @@ test('no two files import each other, directly or through others', () => {
 });
 
 test('every folder is used: something outside imports from it, or package.json names it', () => {
-	const manifest = readFileSync(join(ROOT, 'package.json'), 'utf8');
+	const manifest = read('package.json');
 	const folders = [...new Set(['nodes', 'lab', 'emulator'].flatMap(filesBelow).map(dirname))];
 	const imported = SOURCES.flatMap(filesBelow).flatMap((file) =>
 		importsOf(file)
@@ -159,9 +159,7 @@ test('every folder is used: something outside imports from it, or package.json n
 
 test('the client uses no global of Node', () => {
 	const globals = /(?<![.\w])(process|Buffer|setTimeout|setInterval|require|fetch)[.(]/;
-	const found = filesBelow('nodes/client').filter((file) =>
-		globals.test(readFileSync(join(ROOT, file), 'utf8')),
-	);
+	const found = filesBelow('nodes/client').filter((file) => globals.test(read(file)));
 	expect(found).toStrictEqual([]);
 });
 
@@ -171,7 +169,7 @@ const HOST_WORDS =
 
 test('the client has no word of n8n', () => {
 	const found = filesBelow('nodes/client').flatMap((file) =>
-		readFileSync(join(ROOT, file), 'utf8')
+		read(file)
 			.split('\n')
 			.filter((line) => HOST_WORDS.test(line))
 			.map((line) => `${file}: ${line.trim()}`),
@@ -246,9 +244,7 @@ describe('the internals of n8n', () => {
 	}
 
 	test('only the folder for n8n touches what n8n does not promise', () => {
-		const touches = filesBelow('nodes').flatMap((file) =>
-			touched(file, readFileSync(join(ROOT, file), 'utf8')),
-		);
+		const touches = filesBelow('nodes').flatMap((file) => touched(file, read(file)));
 		expect(touches.filter((touch) => touch.startsWith(ENGINE)).length).toBeGreaterThan(30);
 		expect(touches.filter((touch) => !touch.startsWith(ENGINE))).toStrictEqual([]);
 	});

@@ -7,7 +7,6 @@ import {
 	cpSync,
 	mkdirSync,
 	mkdtempSync,
-	readFileSync,
 	readdirSync,
 	rmSync,
 	statSync,
@@ -15,7 +14,7 @@ import {
 	utimesSync,
 	writeFileSync,
 } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -25,6 +24,8 @@ import type * as KeptDemo from '../../lab/demo/keptDemo';
 import type * as Owner from '../../lab/n8n/owner';
 import { ROOT } from '../../lab/paths';
 import { freePort } from '../../lab/services/freePort';
+import { startScriptedServer } from '../support/scriptedServer';
+import { read } from './pages';
 
 const LIMIT_MS = 60_000;
 
@@ -37,12 +38,6 @@ beforeEach(() => {
 afterEach(() => {
 	rmSync(folder, { recursive: true, force: true });
 });
-
-/** Starts a server on the loopback address. */
-async function listen(server: Server): Promise<number> {
-	await once(server.listen(0, '127.0.0.1'), 'listening');
-	return (server.address() as AddressInfo).port;
-}
 
 /** Runs a program of Node to its end. */
 async function runProgram(args: readonly string[], cwd = ROOT, env = process.env) {
@@ -78,7 +73,8 @@ describe('ready.mjs', () => {
 	let registryUrl: string;
 
 	beforeAll(async () => {
-		registryUrl = `http://127.0.0.1:${await listen(registry)}/`;
+		await once(registry.listen(0, '127.0.0.1'), 'listening');
+		registryUrl = `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`;
 		const packed = mkdtempSync(join(tmpdir(), 'packages-'));
 		[good, evil] = ['good', 'evil'].map((text) => {
 			const bin = join(packed, text, 'package', 'bin');
@@ -214,7 +210,6 @@ describe('ready.mjs', () => {
 	);
 
 	test('the kept hashes are those of the version in .nvmrc', () => {
-		const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 		const { version, ...hashes } = JSON.parse(read('scripts/nodeHashes.json')) as {
 			version: string;
 		} & Record<string, string>;
@@ -226,8 +221,7 @@ describe('ready.mjs', () => {
 test(
 	'the demo does not move to another port than the one that was asked for',
 	async () => {
-		const server = createServer();
-		const port = await listen(server);
+		const { port, stop } = await startScriptedServer(() => undefined);
 		try {
 			const tsx = join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs');
 			const args = ['lab/demo/demo.ts', '--once', '--port', String(port)];
@@ -238,7 +232,7 @@ test(
 			expect(code).toBe(1);
 			await expect(freePort(port)).rejects.toThrow('already in use');
 		} finally {
-			server.close();
+			await stop();
 		}
 	},
 	LIMIT_MS,

@@ -18,15 +18,12 @@ import { ROOT } from '../../lab/paths';
 import { fieldNames } from '../../scripts/fieldTables';
 import { loadNode, NODE_NAMES, pageOf } from '../../scripts/nodePages';
 import { OPERATIONS, type Operation } from '../faults/operations';
-import { plain } from './pages';
+import { plain, read, typeNameOf } from './pages';
 
 /** Display names begin with it where n8n has a node of the same name; running text leaves it out. */
 const BRAND = 'Agent Video ';
 
-const read = (...path: readonly string[]) => readFileSync(join(ROOT, ...path), 'utf8');
 const exists = (...path: readonly string[]) => existsSync(join(ROOT, ...path));
-
-const nameOf = (name: string) => `${name[0]!.toLowerCase()}${name.slice(1)}`;
 
 /** The page of a node in docs/; the empty string when its codex links to none. */
 const pageFile = (name: string) => pageOf(name) ?? '';
@@ -62,7 +59,7 @@ describe.each(NODE_NAMES)('%s', (name) => {
 
 	test('has a name that matches its folder, a subtitle, and the file execute.ts', () => {
 		const { description } = node;
-		expect(description.name).toBe(nameOf(name));
+		expect(description.name).toBe(typeNameOf(name));
 		expect(description.defaults.name).toBe(description.displayName);
 		expect(description.subtitle ?? '').toMatch(/^=/);
 		expect(exists('nodes', name, 'execute.ts')).toBe(true);
@@ -158,7 +155,7 @@ describe('each node of package.json has one, and nothing else has', () => {
 	test('an operation in test/faults/operations.ts, a workflow for its picture, and the fields in it', () => {
 		const rows: readonly Operation[] = Object.values(OPERATIONS);
 		const operations = new Set(rows.map((operation) => operation.node));
-		expect([...operations].sort()).toStrictEqual(NODE_NAMES.map(nameOf).sort());
+		expect([...operations].sort()).toStrictEqual(NODE_NAMES.map(typeNameOf).sort());
 		const names = [...NODE_NAMES].sort();
 		expect(SUBJECTS.map((subject) => subject.name).sort()).toStrictEqual(names);
 		expect(Object.keys(PICTURED).sort()).toStrictEqual(names);

@@ -1,5 +1,5 @@
 /** The pages, and the examples that a person opens in n8n. */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import type { ExportedWorkflow } from '../../lab/n8n/workflow';
@@ -14,9 +14,7 @@ import { ROOT } from '../../lab/paths';
 import { STATUSES, statusError, TRANSPORT_ERRORS } from '../../nodes/client/http/failures';
 import { GENERATED_PARTS, splitPage } from '../../scripts/generatedDocs';
 import { EXAMPLE_RUNS } from '../e2e/support/exampleRuns';
-import { anchorsOf, plain } from './pages';
-
-const read = (...path: readonly string[]) => readFileSync(join(ROOT, ...path), 'utf8');
+import { anchorsOf, plain, read } from './pages';
 
 const MAX_PICTURE_BYTES = 250_000;
 const MAX_ANIMATION_BYTES = 2_000_000;

@@ -1,3 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { ROOT } from '../../lab/paths';
+
+/** The text of a file of the repository. */
+export const read = (...path: readonly string[]) => readFileSync(join(ROOT, ...path), 'utf8');
+
+/** The type name of a node in n8n, by that of its folder. */
+export const typeNameOf = (name: string) => `${name[0]!.toLowerCase()}${name.slice(1)}`;
+
 /** Removes of a page what Prettier decides: the width of columns, and backslashes. */
 export const plain = (text: string) => text.replace(/[\s\\-]+/g, ' ').trim();
 

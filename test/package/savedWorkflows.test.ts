@@ -2,14 +2,10 @@
  * The workflow that the README offers, and those of released versions: their parameters are shown as before, and their nodes send the same requests. A new
  * name or default of a field needs a new node version, as docs/versions.md says.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 import type { IConnections, INode } from 'n8n-workflow';
 
 import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
-import { ROOT } from '../../lab/paths';
 import {
 	formOwners,
 	readSaved,
@@ -18,6 +14,7 @@ import {
 } from '../../scripts/savedWorkflows';
 import { shownParameters, unsupportedValues, type FormOwner } from '../../scripts/savedForms';
 import { allItems, NODE_TYPES, runNode, runWorkflow, type Wires } from '../support/engine';
+import { read } from './pages';
 
 const versions = savedVersions();
 
@@ -36,7 +33,7 @@ afterAll(async () => {
 const credentialOf = ({ url }: Emulator) => ({ baseUrl: url, apiKey: 'demo-key' });
 
 test("the README's workflow to paste makes a video", async () => {
-	const [, json] = /```json\n(.*?)```/s.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))!;
+	const [, json] = /```json\n(.*?)```/s.exec(read('README.md'))!;
 	const { nodes, connections } = JSON.parse(json!) as {
 		nodes: INode[];
 		connections: IConnections;
@@ -70,7 +67,7 @@ function ownerOf({ name, typeVersion }: SavedOwner): FormOwner {
 }
 
 test('the version in package.json is stored, with its first release', () => {
-	const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+	const { version } = JSON.parse(read('package.json')) as {
 		version: string;
 	};
 	const [major, minor] = version.split('.');

