@@ -309,6 +309,22 @@ describe('2.5 streamed chat response', () => {
 				[{}, 'stop'],
 			],
 		);
+		expect(chunks[0]).toEqual({
+			id: expect.stringMatching(/^chatcmpl-/) as string,
+			object: 'chat.completion.chunk',
+			created: Date.UTC(2026, 0, 1) / 1000,
+			model: 'chat-m2',
+			session_id: null,
+			trace_id: expect.stringMatching(/^trace-/) as string,
+			choices: [
+				{
+					index: 0,
+					delta: { role: 'assistant', content: '' },
+					logprobs: null,
+					finish_reason: null,
+				},
+			],
+		});
 	});
 
 	it('2.5 sends no usage without include_usage', async () => {
