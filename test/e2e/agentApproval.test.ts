@@ -116,7 +116,7 @@ it(
 	'asks for all calls of a tool that leave at once, if a loop with Reset passes them on one by one',
 	async () => {
 		requests([ROME, OSLO], [call('c3', 'book', { city: 'Lima' })]);
-		const { nodes, wires } = askFirst('ask', { back: 'book' });
+		const { nodes, wires } = askFirst('ask', 'book');
 		const options = { reset: "={{ $prevNode.name === 'Agent' }}" };
 		const loop = node('book', base('splitInBatches'), 3, { parameters: { options } });
 		const { answers, subjects } = await runApproved(

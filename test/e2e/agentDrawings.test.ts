@@ -9,13 +9,14 @@ import { binaryOf, failureOf, outputItems, type Execution } from '../../lab/n8n/
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { readWays } from '../support/readWays';
 import { answersOf, useAgentSession } from './support/agentSession';
-import { node, workflow } from './support/buildWorkflow';
+import { calledTrigger, calls, node, webhook, workflow } from './support/buildWorkflow';
 import {
 	agentNode,
 	asks,
 	base,
 	code,
 	draw,
+	items,
 	noOp,
 	set,
 	start,
@@ -118,7 +119,7 @@ const ROWS: readonly [string, Row, readonly string[] | RegExp, requests?: number
 				ways: EACH,
 				questions: TWO,
 				nodes: [
-					code('weather', 'return [1, 2].map((n) => ({ json: { n } }));'),
+					items('weather', { n: 1 }, { n: 2 }),
 					loop('Inner', reset),
 					set('Each', '={{ { "n": $json.n * 2 } }}'),
 				],
@@ -247,10 +248,7 @@ const ROWS: readonly [string, Row, readonly string[] | RegExp, requests?: number
 		{
 			ways: 'weather > All > Agent',
 			questions: TWO,
-			nodes: [
-				code('weather', 'return [1, 2].map((n) => ({ json: { n } }));'),
-				{ ...AGGREGATE, id: 'all', name: 'All' },
-			],
+			nodes: [items('weather', { n: 1 }, { n: 2 }), { ...AGGREGATE, id: 'all', name: 'All' }],
 		},
 		['Rome, Athens: {"data":[{"n":1},{"n":2}]} {"data":[{"n":1},{"n":2}]}'],
 	],
@@ -521,10 +519,7 @@ describe('an execution that fails at its end', () => {
 		'for a conversation that stops where Stopped is not connected fails for the caller of its webhook',
 		async () => {
 			const path = 'agent-stops';
-			const trigger = node('Start', base('webhook'), 2.1, {
-				parameters: { httpMethod: 'POST', path, responseMode: 'lastNode' },
-				webhookId: path,
-			});
+			const trigger = webhook(path, 'lastNode');
 			const ways = 'Agent > Answers; Agent:2 > weather > Agent';
 			const parameters = { options: { maxRounds: 1 } };
 			const ref = await agent.publish(
@@ -542,20 +537,10 @@ describe('an execution that fails at its end', () => {
 	it(
 		'for a branch without an item fails for the workflow that has called it',
 		async () => {
-			const trigger = node('Start', base('executeWorkflowTrigger'), 1.1, {
-				parameters: { inputSource: 'passthrough' },
-			});
-			const { id } = await agent.client.importWorkflow(
-				startedBy('Called', trigger, { nodes: [NOWHERE], questions: ['Oslo'] }),
+			const called = await agent.client.importWorkflow(
+				startedBy('Called', calledTrigger(), { nodes: [NOWHERE], questions: ['Oslo'] }),
 			);
-			const execution = await agent.execute(
-				workflow('Calls', [
-					start,
-					node('Call', base('executeWorkflow'), 1.2, {
-						parameters: { workflowId: { __rl: true, mode: 'id', value: id } },
-					}),
-				]),
-			);
+			const execution = await agent.execute(workflow('Calls', [start, calls(called)]));
 			expect(failureOf(execution)).toMatch(/Tool weather returned no item for 1 call\b/);
 			expect(agent.model.requests).toHaveLength(1);
 		},

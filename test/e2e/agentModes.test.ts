@@ -1,7 +1,7 @@
 /** The loop of the agent in each way in which n8n runs a workflow. */
 import { failureOf, outputItems } from '../../lab/n8n/execution';
 import { answersOf, useAgentSession } from './support/agentSession';
-import { drawn, node, withSubNodes, workflow } from './support/buildWorkflow';
+import { calledTrigger, calls, drawn, node, withSubNodes, workflow } from './support/buildWorkflow';
 import {
 	agentNode,
 	aiAgent,
@@ -26,8 +26,8 @@ beforeEach(() => {
 
 const LOOP: Drawing = { tools: ['weather'], nodes: [WEATHER], wires: { weather: [['Agent']] } };
 /** Imports a workflow with an agent that another one calls with the questions. */
-async function importCalled(name: string, parameters: object = { inputSource: 'passthrough' }) {
-	const trigger = node('Start', base('executeWorkflowTrigger'), 1.1, { parameters });
+async function importCalled(name: string, parameters?: object) {
+	const trigger = calledTrigger('Start', parameters);
 	return await agent.client.importWorkflow(
 		drawn(name, [trigger, agentNode(LOOP), WEATHER, noOp('Answers')], {
 			Start: [['Agent']],
@@ -40,22 +40,9 @@ async function importCalled(name: string, parameters: object = { inputSource: 'p
 it(
 	'answers in a sub-workflow that is called for each item',
 	async () => {
-		const { id } = await importCalled('Called');
+		const call = calls(await importCalled('Called'), { mode: 'each' });
 		const execution = await agent.execute(
-			drawn(
-				'Calls',
-				[
-					start,
-					asks('Questions', 'Rome', 'Oslo, Athens'),
-					node('Call', base('executeWorkflow'), 1.2, {
-						parameters: {
-							mode: 'each',
-							workflowId: { __rl: true, mode: 'id', value: id },
-						},
-					}),
-				],
-				{ Start: [['Questions']], Questions: [['Call']] },
-			),
+			workflow('Calls', [start, asks('Questions', 'Rome', 'Oslo, Athens'), call]),
 		);
 		expect(failureOf(execution)).toBe('');
 		expect(answersOf(execution, 'Call')).toStrictEqual([
@@ -71,21 +58,9 @@ it(
 	'answers in a sub-workflow that nobody waits for',
 	async () => {
 		const called = await importCalled('Called in the background');
+		const call = calls(called, { options: { waitForSubWorkflow: false } });
 		const execution = await agent.execute(
-			drawn(
-				'Calls in the background',
-				[
-					start,
-					asks('Questions', 'Rome'),
-					node('Call', base('executeWorkflow'), 1.2, {
-						parameters: {
-							workflowId: { __rl: true, mode: 'id', value: called.id },
-							options: { waitForSubWorkflow: false },
-						},
-					}),
-				],
-				{ Start: [['Questions']], Questions: [['Call']] },
-			),
+			workflow('Calls in the background', [start, asks('Questions', 'Rome'), call]),
 		);
 		expect(failureOf(execution)).toBe('');
 		const last = await agent.client.lastExecution(called);

@@ -3,20 +3,14 @@ import { failureOf, type Execution } from '../../lab/n8n/execution';
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { chatText, streamWebhook } from '../../lab/n8n/streamChat';
 import type { ChatMessage } from '../../nodes/client/chat/types';
-import { node, withSubNodes, workflow } from './support/buildWorkflow';
-import {
-	call,
-	results,
-	startScriptedModel,
-	type ModelRequest,
-	type ScriptedModel,
-} from './support/scriptedModel';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
-import { useSession } from './support/useSession';
+import { useAgentSession } from './support/agentSession';
+import { node, webhook, withSubNodes, workflow } from './support/buildWorkflow';
+import { LANGCHAIN, start } from './support/drawAgent';
+import { call, results, type ModelRequest } from './support/scriptedModel';
+import { RUN_LIMIT_MS } from './support/session';
+import { PICTURE } from './support/uploadPicture';
 
 const PACKAGE = 'n8n-nodes-agent-video';
-const LANGCHAIN = '@n8n/n8n-nodes-langchain';
-
 const TOKENS = { promptTokens: 10, completionTokens: 5, totalTokens: 15 };
 
 /** What n8n's log says of the tokens of each call. */
@@ -25,25 +19,16 @@ const tokensOf = ({ data }: Execution) =>
 		(run) => run.data!['ai_languageModel']![0]![0]!.json['tokenUsage'],
 	);
 
-const session = useSession({ videoSeconds: 1 });
-let model: ScriptedModel;
-
-beforeAll(async () => {
-	model = session.keep(await startScriptedModel());
-	await session.credential('Scripted', model.url);
-}, SET_UP_LIMIT_MS);
+const session = useAgentSession();
 
 const chatModel = (parameters: object = {}) =>
-	node('Model', `${PACKAGE}.agentVideoChatModel`, 1, { parameters, credential: 'Scripted' });
+	node('Model', `${PACKAGE}.agentVideoChatModel`, 1, { parameters, credential: 'Model' });
 
 /** An AI Agent with the package's chat model, and Create Video and Chat Completion as its tools. */
 const agent = (path: string, responseMode: string) =>
 	withSubNodes(
 		workflow(path, [
-			node('Webhook', 'n8n-nodes-base.webhook', 2.1, {
-				parameters: { httpMethod: 'POST', path, responseMode },
-				webhookId: path,
-			}),
+			webhook(path, responseMode),
 			node('Agent', `${LANGCHAIN}.agent`, 3.1, {
 				parameters: {
 					promptType: 'define',
@@ -97,6 +82,7 @@ const answers = (messages: readonly ChatMessage[]) =>
 
 describe('AI Agent with the chat model and two nodes of the package as tools', () => {
 	const check = () => {
+		const { model } = session;
 		const [first, second] = model.requests as [ModelRequest, ModelRequest];
 		expect(model.requests).toHaveLength(2);
 		expect(first).toMatchObject({
@@ -142,7 +128,7 @@ describe('AI Agent with the chat model and two nodes of the package as tools', (
 	it(
 		'calls tools and answers',
 		async () => {
-			model.replyWith(answers);
+			session.model.replyWith(answers);
 			const path = 'agent';
 			await session.publish(agent(path, 'lastNode'));
 			const question = 'A lighthouse, please';
@@ -157,7 +143,7 @@ describe('AI Agent with the chat model and two nodes of the package as tools', (
 	it(
 		'streams the answer',
 		async () => {
-			model.replyWith(answers);
+			session.model.replyWith(answers);
 			const path = 'agent-stream';
 			const ref = await session.publish(agent(path, 'streaming'));
 			const lines = await streamWebhook(`${session.n8n.url}/webhook/${path}`, {
@@ -174,14 +160,12 @@ describe('AI Agent with the chat model and two nodes of the package as tools', (
 	);
 });
 
-/** An image of one pixel. */
-const PICTURE =
-	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const ALL_FILES = { source: 'binary', binaryProperty: '={{ Object.keys($binary) }}' };
 
 it(
 	'of the images that a Basic LLM Chain passes on only URLs are sent: others are rejected before it pays, or come from Images',
 	async () => {
+		const { model } = session;
 		const ask = async (imagesOfChain: readonly object[], parameters: object) => {
 			model.replyWith(() => 'A cat.');
 			const chain = node('Chain', `${LANGCHAIN}.chainLlm`, 1.9, {
@@ -197,7 +181,7 @@ it(
 				},
 			});
 			const flow = workflow('Pictures', [
-				node('Start', 'n8n-nodes-base.manualTrigger', 1),
+				start,
 				node('Picture', 'n8n-nodes-base.code', 2, {
 					parameters: {
 						jsCode: `const binary = { photo: await this.helpers.prepareBinaryData(Buffer.from('${PICTURE}', 'base64'), 'cat.png', 'image/png') };

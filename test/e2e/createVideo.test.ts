@@ -3,6 +3,7 @@ import axios from 'axios';
 
 import { failureOf, outputItems } from '../../lab/n8n/execution';
 import { node, workflow } from './support/buildWorkflow';
+import { items, noOp, set, start } from './support/drawAgent';
 import { createAtOnce, keyedWorkflow } from './support/keyedVideos';
 import { LEDGER } from './support/ledger';
 import { RUN_LIMIT_MS } from './support/session';
@@ -13,8 +14,6 @@ const PATH = '/v1/videos/generations';
 
 const session = useSession({ videoSeconds: 0.01 });
 
-const start = node('Start', 'n8n-nodes-base.manualTrigger', 1);
-
 it(
 	'sends an image from binary data as a URL that needs no sign-in, to a service that can reach this n8n',
 	async () => {
@@ -22,9 +21,7 @@ it(
 		const create = async (credential: string) => {
 			const pictures = workflow(`Pictures, ${credential}`, [
 				start,
-				node('Text', 'n8n-nodes-base.set', 3.4, {
-					parameters: { mode: 'raw', jsonOutput: '{ "text": "picture of a lake" }' },
-				}),
+				set('Text', '{ "text": "picture of a lake" }'),
 				node('File', 'n8n-nodes-base.convertToFile', 1.1, {
 					parameters: { operation: 'toText', mode: 'each', sourceProperty: 'text' },
 				}),
@@ -86,17 +83,13 @@ it(
 		const failed = await session.execute(
 			workflow('Night', [
 				start,
-				node('Rows', 'n8n-nodes-base.code', 2, {
-					parameters: {
-						jsCode: `return ${JSON.stringify(list.map((prompt) => ({ json: { prompt } })))};`,
-					},
-				}),
+				items('Rows', ...list.map((prompt) => ({ prompt }))),
 				node('Create', CREATE, 1, {
 					parameters: { prompt: '={{ $json.prompt }}', options: { concurrency: 5 } },
 					credential: 'Emulator',
 				}),
 				node('Wait', 'n8n-nodes-agent-video.waitForVideo', 1, { credential: 'Emulator' }),
-				node('Next', 'n8n-nodes-base.noOp', 1),
+				noOp('Next'),
 			]),
 		);
 		emulator.faults.clear();
@@ -124,7 +117,7 @@ it(
 		const { client, emulator, n8n } = session;
 		const ref = await session.publish(keyedWorkflow('keyed'));
 		const key = 'one order';
-		const items = await createAtOnce(session, ref, `${n8n.url}/webhook/keyed`, {
+		const found = await createAtOnce(session, ref, `${n8n.url}/webhook/keyed`, {
 			key,
 			count: 10,
 		});
@@ -132,8 +125,8 @@ it(
 			video.prompt.includes(key),
 		);
 		expect(others).toStrictEqual([]);
-		expect(items.map(({ task_id: id }) => id)).toStrictEqual(Array(10).fill(task!.id));
-		expect(items.filter(({ reused }) => reused === true)).toHaveLength(9);
+		expect(found.map(({ task_id: id }) => id)).toStrictEqual(Array(10).fill(task!.id));
+		expect(found.filter(({ reused }) => reused === true)).toHaveLength(9);
 		const rows = (await client.dataTableRows(LEDGER))!.filter(
 			(row) => row['idempotency_key'] === key,
 		);

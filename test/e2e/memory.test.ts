@@ -3,30 +3,18 @@ import { postWebhook } from '../../lab/n8n/postWebhook';
 import type { Workflow } from '../../lab/n8n/workflow';
 import { MEMORY_TABLE } from '../../nodes/shared/chat/memory';
 import { SESSION_TABLE } from '../../nodes/SuperAssistant/execute';
-import { chatTrigger, node, workflow } from './support/buildWorkflow';
-import { startScriptedModel, type ScriptedModel } from './support/scriptedModel';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from './support/session';
-import { useSession } from './support/useSession';
+import { useAgentSession } from './support/agentSession';
+import { chatMessage, chatTrigger, node, webhook, workflow } from './support/buildWorkflow';
+import { RUN_LIMIT_MS } from './support/session';
 
-const session = useSession();
-let model: ScriptedModel;
-
-beforeAll(async () => {
-	model = session.keep(await startScriptedModel());
-	await session.credential('Model', model.url);
-}, SET_UP_LIMIT_MS);
-
-const message = (chatInput: string, sessionId: string) => ({
-	action: 'sendMessage',
-	...{ sessionId, chatInput },
-});
+const session = useAgentSession();
 
 it(
 	"the editor's test chat remembers as well",
 	async () => {
-		const { client } = session;
+		const { client, model } = session;
 		model.replyWith(() => 'Yes');
-		const item = { json: message('Hi', 'test-chat') };
+		const item = { json: chatMessage('Hi', 'test-chat') };
 		const ref = await client.importWorkflow({
 			...workflow('test chat', [
 				chatTrigger('test-chat', 'lastNode'),
@@ -49,7 +37,7 @@ it(
 it(
 	'keeps turns and sessions of chats for 90 days, and every row that is not theirs',
 	async () => {
-		const { client } = session;
+		const { client, model } = session;
 		model.replyWith(() => 'Hello');
 		const ref = await client.importWorkflow(
 			workflow('flood', [
@@ -85,7 +73,7 @@ it(
 			await client.createDataTable(name, types, rows);
 		}
 		await client.activate(ref);
-		await postWebhook(`${session.n8n.url}/webhook/flood/chat`, message('Hello', 'visitor'));
+		await postWebhook(`${session.n8n.url}/webhook/flood/chat`, chatMessage('Hello', 'visitor'));
 		for (const [{ name }] of stored) {
 			const rows = (await client.dataTableRows(name))!;
 			expect({ name, left: rows.map((row) => row['session_key']) }).toStrictEqual({
@@ -109,10 +97,7 @@ it(
 		const path = 'session-per-key';
 		const ref = await session.publish(
 			workflow(path, [
-				node('Webhook', 'n8n-nodes-base.webhook', 2.1, {
-					parameters: { httpMethod: 'POST', path, responseMode: 'lastNode' },
-					webhookId: path,
-				}),
+				webhook(path, 'lastNode'),
 				node('Assistant', 'n8n-nodes-agent-video.superAssistant', 1, {
 					parameters: {
 						appCode: 'demo-assistant',

@@ -5,7 +5,7 @@ import type { WorkflowRef } from '../../lab/n8n/N8nClient';
 import type { ChatMessage } from '../../nodes/client/chat/types';
 import { answersOf, useAgentSession } from './support/agentSession';
 import { node, withSubNodes, workflow, type SubNode } from './support/buildWorkflow';
-import { aiAgent, calculator, LANGCHAIN, start, withChatModel } from './support/drawAgent';
+import { aiAgent, calculator, items, LANGCHAIN, start, withChatModel } from './support/drawAgent';
 import { call, results } from './support/scriptedModel';
 import { RUN_LIMIT_MS } from './support/session';
 
@@ -21,16 +21,13 @@ const sent = () => session.model.requests.map(({ messages }) => messages);
 
 /** Items with a session key and a text, given as `key: text`. */
 const itemsOf = (...lines: readonly string[]) =>
-	node('Items', 'n8n-nodes-base.code', 2, {
-		parameters: {
-			jsCode: `return ${JSON.stringify(
-				lines.map((line) => {
-					const [key, text] = line.split(': ');
-					return { json: { key, text } };
-				}),
-			)};`,
-		},
-	});
+	items(
+		'Items',
+		...lines.map((line) => {
+			const [key, text] = line.split(': ');
+			return { key, text };
+		}),
+	);
 const simpleMemory = (sessionKey = '={{ $json.key }}'): SubNode => [
 	node('Memory', `${LANGCHAIN}.memoryBufferWindow`, 1.3, {
 		parameters: { sessionIdType: 'customKey', sessionKey },

@@ -7,8 +7,16 @@ import type { WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { thorough } from '../support/thorough';
 import { answersOf, useAgentSession } from './support/agentSession';
-import { drawn, node, type Wires } from './support/buildWorkflow';
-import { base, code, draw, noOp, start } from './support/drawAgent';
+import {
+	calledTrigger,
+	calls,
+	drawn,
+	node,
+	webhook,
+	workflow,
+	type Wires,
+} from './support/buildWorkflow';
+import { base, code, draw, items, noOp, set, start } from './support/drawAgent';
 import { CREATIONS } from './support/ledger';
 import { call, results } from './support/scriptedModel';
 import { RUN_LIMIT_MS } from './support/session';
@@ -18,23 +26,15 @@ const SHOTS = ['a', 'b', 'c', 'd', 'e'];
 
 const session = useAgentSession();
 
-const hook = (path: string) =>
-	node('Start', base('webhook'), 2.1, {
-		parameters: { httpMethod: 'POST', path, responseMode: 'onReceived' },
-		webhookId: path,
-	});
 const rows = (name: string, shots: readonly string[]) =>
-	node(name, base('code'), 2, {
-		parameters: {
-			jsCode: `return ${JSON.stringify(shots)}.map((shot) => ({ json: { shot: 'shot ' + shot } }));`,
-		},
-	});
+	items(name, ...shots.map((shot) => ({ shot: `shot ${shot}` })));
 const create = (parameters: object = {}) =>
 	node('Create', 'n8n-nodes-agent-video.createVideo', 1, {
 		parameters: { prompt: '={{ $json.shot }}', ...parameters },
 		credential: 'Emulator',
 	});
 const wait = node('Wait', 'n8n-nodes-agent-video.waitForVideo', 1, { credential: 'Emulator' });
+const other = set('Other', '{}');
 const loop = node('Loop', base('splitInBatches'), 3, { parameters: { batchSize: 2 } });
 const merge = (parameters: object) => node('Merge', base('merge'), 3.2, { parameters });
 
@@ -128,9 +128,7 @@ const ROWS: readonly (readonly [string, Row])[] = [
 				nodes: [
 					start,
 					rows('Rows', SHOTS),
-					node('Other', base('set'), 3.4, {
-						parameters: { mode: 'raw', jsonOutput: '{}' },
-					}),
+					other,
 					create({ prompt: `={{ ${read} }}` }),
 					noOp('Next'),
 				],
@@ -155,11 +153,8 @@ const ROWS: readonly (readonly [string, Row])[] = [
 				start,
 				rows('Rows', SHOTS),
 				create(),
-				node('Other', base('set'), 3.4, { parameters: { mode: 'raw', jsonOutput: '{}' } }),
-				node('Wait', 'n8n-nodes-agent-video.waitForVideo', 1, {
-					parameters: { taskId: '={{ $node["Create"].json.task_id }}' },
-					credential: 'Emulator',
-				}),
+				other,
+				{ ...wait, parameters: { taskId: '={{ $node["Create"].json.task_id }}' } },
 				noOp('Next'),
 			],
 			wires: { ...LINE, Create: [['Other']], Other: [['Wait']], Wait: [['Next']] },
@@ -216,7 +211,7 @@ it.each(ROWS.filter(([name]) => thorough(!ALIKE.test(name), true)))(
 );
 
 it.each<[string, INode, readonly Fault[], RegExp, readonly string[]]>([
-	['started by a webhook', hook('by-webhook'), [FILE_GONE], /1 of 5 videos failed/, SHOTS],
+	['started by a webhook', webhook('by-webhook'), [FILE_GONE], /1 of 5 videos failed/, SHOTS],
 	[
 		'started by hand, and one is rejected',
 		start,
@@ -228,25 +223,11 @@ it.each<[string, INode, readonly Fault[], RegExp, readonly string[]]>([
 	'the caller of a sub-workflow gets each video once, and so does what the sub-workflow does with it: %s',
 	async (name, first, faults, failure, expected) => {
 		const { client } = session;
-		const trigger = node('Start', base('executeWorkflowTrigger'), 1.1, {
-			parameters: { inputSource: 'passthrough' },
-		});
 		const called = await session.publish(
-			drawn(`Called: ${name}`, [trigger, create(), wait, noOp('Deliver')], {
-				Start: [['Create']],
-				Create: [['Wait']],
-				Wait: [['Deliver']],
-			}),
+			workflow(`Called: ${name}`, [calledTrigger(), create(), wait, noOp('Deliver')]),
 		);
-		const call = node('Call', base('executeWorkflow'), 1.3, {
-			parameters: { workflowId: { __rl: true, mode: 'id', value: called.id } },
-		});
 		const ref = await client.importWorkflow(
-			drawn(`Calls: ${name}`, [first, rows('Rows', SHOTS), call, noOp('Next')], {
-				Start: [['Rows']],
-				Rows: [['Call']],
-				Call: [['Next']],
-			}),
+			workflow(`Calls: ${name}`, [first, rows('Rows', SHOTS), calls(called), noOp('Next')]),
 		);
 		session.emulator.faults.add(...faults);
 		const failed = first === start ? await session.execute(ref) : await post(ref, first);
@@ -254,10 +235,10 @@ it.each<[string, INode, readonly Fault[], RegExp, readonly string[]]>([
 		const retried = await retry(failed);
 		expect(failureOf(retried)).toBe('');
 		expect(shotsOf(retried, 'Next')).toStrictEqual(SHOTS);
-		const calls = await Promise.all(
+		const subs = await Promise.all(
 			(await client.executions(called)).map(async ({ id }) => await client.readExecution(id)),
 		);
-		const delivered = calls.flatMap((execution) => shotsOf(execution, 'Deliver')).sort();
+		const delivered = subs.flatMap((execution) => shotsOf(execution, 'Deliver')).sort();
 		expect(delivered).toStrictEqual(SHOTS);
 		expect(sent()).toStrictEqual(expected);
 	},

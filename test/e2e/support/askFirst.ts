@@ -5,7 +5,7 @@ import { base, set } from './drawAgent';
 export const DECLINED = '{"error":"A person declined this"}';
 
 /** A tool branch: asks a person by mail, then does the work, or tells that the person has declined. */
-export function askFirst(tool: string, { options = {}, back = 'Agent' } = {}) {
+export function askFirst(tool: string, back = 'Agent') {
 	const [approved, work, decline] = [`${tool} approved?`, `Do ${tool}`, `Decline ${tool}`];
 	const ask = node(tool, base('emailSend'), 2.1, {
 		parameters: {
@@ -15,7 +15,6 @@ export function askFirst(tool: string, { options = {}, back = 'Agent' } = {}) {
 			subject: '={{ $json.tool_call.tool }} {{ $json.city }}?',
 			message: 'The agent asks for your approval.',
 			approvalOptions: { values: { approvalType: 'double' } },
-			options,
 		},
 		webhookId: `approval-${tool}`,
 	});

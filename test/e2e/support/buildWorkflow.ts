@@ -31,6 +31,25 @@ export function node(
 	} as INode;
 }
 
+/** A webhook, whose address has this path. */
+export const webhook = (path: string, responseMode = 'onReceived', name = 'Start'): INode =>
+	node(name, 'n8n-nodes-base.webhook', 2.1, {
+		parameters: { httpMethod: 'POST', path, responseMode },
+		webhookId: path,
+	});
+
+/** The trigger of a sub-workflow. */
+export const calledTrigger = (
+	name = 'Start',
+	parameters: object = { inputSource: 'passthrough' },
+): INode => node(name, 'n8n-nodes-base.executeWorkflowTrigger', 1.1, { parameters });
+
+/** Calls a sub-workflow, by default once with all items. */
+export const calls = ({ id }: { readonly id: string }, parameters: object = {}): INode =>
+	node('Call', 'n8n-nodes-base.executeWorkflow', 1.3, {
+		parameters: { workflowId: { __rl: true, mode: 'id', value: id }, ...parameters },
+	});
+
 /** A public chat, whose address has its name. */
 export function chatTrigger(name: string, responseMode: string, parameters: object = {}): INode {
 	return node('Chat', '@n8n/n8n-nodes-langchain.chatTrigger', 1.3, {
@@ -38,6 +57,12 @@ export function chatTrigger(name: string, responseMode: string, parameters: obje
 		webhookId: name,
 	});
 }
+
+/** What the page of a chat sends. */
+export const chatMessage = (chatInput: string, sessionId: string) => ({
+	action: 'sendMessage',
+	...{ sessionId, chatInput },
+});
 
 /** Builds a workflow of nodes in sequence. */
 export function workflow(name: string, nodes: readonly INode[]): Workflow {

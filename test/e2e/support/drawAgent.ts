@@ -1,7 +1,14 @@
 import type { INode } from 'n8n-workflow';
 
 import type { Workflow } from '../../../lab/n8n/workflow';
-import { drawn, node, withSubNodes, type SubNode, type Wires } from './buildWorkflow';
+import {
+	calledTrigger,
+	drawn,
+	node,
+	withSubNodes,
+	type SubNode,
+	type Wires,
+} from './buildWorkflow';
 
 const AGENT = 'n8n-nodes-agent-video.functionCallingAgent';
 export const LANGCHAIN = '@n8n/n8n-nodes-langchain';
@@ -18,12 +25,13 @@ export const code = (name: string, jsCode: string) =>
 /** What the caller of a webhook wrote into its URL, to say what the model is asked for. */
 const query = { city: 'Nowhere', what: 'mice' };
 
+/** A source of items. */
+export const items = (name: string, ...items: readonly object[]) =>
+	code(name, `return ${JSON.stringify(items.map((json) => ({ json })))};`);
+
 /** A source of questions, one per item. */
 export const asks = (name: string, ...questions: readonly string[]) =>
-	code(
-		name,
-		`return ${JSON.stringify(questions.map((question) => ({ json: { question, query } })))};`,
-	);
+	items(name, ...questions.map((question) => ({ question, query })));
 
 /** An IF or Filter node with one condition: whether this expression equals this text. */
 export const when = (name: string, type: 'if' | 'filter', leftValue: string, rightValue: string) =>
@@ -114,12 +122,7 @@ export const subWorkflow = (mode: string) =>
 			source: 'parameter',
 			mode,
 			workflowJson: JSON.stringify({
-				nodes: [
-					node('Called', base('executeWorkflowTrigger'), 1.1, {
-						parameters: { inputSource: 'passthrough' },
-					}),
-					WEATHER,
-				],
+				nodes: [calledTrigger('Called'), WEATHER],
 				connections: { Called: { main: [[{ node: 'weather', type: 'main', index: 0 }]] } },
 			}),
 		},

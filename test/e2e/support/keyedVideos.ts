@@ -5,16 +5,13 @@ import type { N8nClient, WorkflowRef } from '../../../lab/n8n/N8nClient';
 import { postWebhook } from '../../../lab/n8n/postWebhook';
 import { EXAMPLE_CREDENTIAL } from '../../../lab/n8n/readExample';
 import type { Workflow } from '../../../lab/n8n/workflow';
-import { node, workflow } from './buildWorkflow';
+import { node, webhook, workflow } from './buildWorkflow';
 import { CREATIONS, until } from './ledger';
 
 /** A workflow that creates the video of the key in the body of its webhook. Every prompt differs, as where a model writes it. */
 export function keyedWorkflow(path: string): Workflow {
 	return workflow(path, [
-		node('Start', 'n8n-nodes-base.webhook', 2.1, {
-			parameters: { httpMethod: 'POST', path, responseMode: 'lastNode' },
-			webhookId: path,
-		}),
+		webhook(path, 'lastNode'),
 		node('Create Video', 'n8n-nodes-agent-video.createVideo', 1, {
 			parameters: {
 				prompt: '={{ $json.body.key }} {{ Math.random() }}',

@@ -7,7 +7,7 @@ import { failureOf, outputItems, type Execution } from '../../../lab/n8n/executi
 import type { DataTableRow, N8nClient, WorkflowRef } from '../../../lab/n8n/N8nClient';
 import type { Workflow } from '../../../lab/n8n/workflow';
 import { COMPLETED } from '../../support/waitOutputs';
-import { drawn, node, workflow } from './buildWorkflow';
+import { drawn, node, webhook, workflow } from './buildWorkflow';
 
 /** The data table of the paid tasks. */
 export const LEDGER = 'agent_video_tasks';
@@ -107,10 +107,7 @@ const createNode = node('Create Video', 'n8n-nodes-agent-video.createVideo', 1, 
 	credential,
 });
 const startNodes = (path: string) => [
-	node('Start', 'n8n-nodes-base.webhook', 2.1, {
-		parameters: { httpMethod: 'POST', path, responseMode: 'onReceived' },
-		webhookId: path,
-	}),
+	webhook(path),
 	node('Shots', 'n8n-nodes-base.code', 2, {
 		parameters: {
 			jsCode: `return [...Array($json.body.videos ?? ${VIDEOS}).keys()].map((shot) => ({ json: { prompt: $json.body.key + ' shot ' + shot } }));`,

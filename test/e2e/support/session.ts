@@ -3,8 +3,9 @@ import {
 	type Emulator,
 	type EmulatorOptions,
 } from '../../../emulator/startEmulator';
-import { N8nClient } from '../../../lab/n8n/N8nClient';
+import { N8nClient, type WorkflowRef } from '../../../lab/n8n/N8nClient';
 import { startN8n } from '../../../lab/n8n/startN8n';
+import type { Workflow } from '../../../lab/n8n/workflow';
 import { Running } from '../../../lab/services/Running';
 import { sharedN8nUrl } from './sharedN8n';
 
@@ -50,4 +51,22 @@ export async function startSession(
 		await running.stop();
 		throw error;
 	}
+}
+
+/** Creates a credential for a server. */
+export async function createCredential(
+	client: N8nClient,
+	name: string,
+	baseUrl: string,
+	apiKey = 'demo-key',
+): Promise<void> {
+	const data = { baseUrl, apiKey };
+	await client.createCredential({ name, type: 'agentVideoApi', data });
+}
+
+/** Saves a workflow and publishes it. */
+export async function publish(client: N8nClient, workflow: Workflow): Promise<WorkflowRef> {
+	const ref = await client.importWorkflow(workflow);
+	await client.activate(ref);
+	return ref;
 }

@@ -7,11 +7,9 @@ import { goTo } from '../../../lab/browser/openChat';
 import { ROOT } from '../../../lab/paths';
 import { showProgress } from './session';
 
-/** An image of one pixel. */
-const PICTURE = Buffer.from(
-	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-	'base64',
-);
+/** An image of one pixel, in Base64. */
+export const PICTURE =
+	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 /** Timeout for the video, in milliseconds. */
 const LIMIT_MS = 90_000;
 
@@ -60,7 +58,7 @@ async function submit(page: Page, url: string, prompt: string): Promise<Uploaded
 	await page.locator('input[type="file"]').setInputFiles({
 		name: 'sea.png',
 		mimeType: 'image/png',
-		buffer: PICTURE,
+		buffer: Buffer.from(PICTURE, 'base64'),
 	});
 	await page.locator('textarea').fill(prompt);
 	const downloads: Download[] = [];

@@ -4,7 +4,14 @@ import type { WorkflowRef } from '../../../lab/n8n/N8nClient';
 import { EXAMPLE_CREDENTIAL } from '../../../lab/n8n/readExample';
 import type { Workflow } from '../../../lab/n8n/workflow';
 import { Running } from '../../../lab/services/Running';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from './session';
+import {
+	createCredential,
+	publish,
+	RUN_LIMIT_MS,
+	SET_UP_LIMIT_MS,
+	startSession,
+	type Session,
+} from './session';
 
 /** The session of a test file. Its parts are there in the tests, and in hooks that are declared later. */
 export interface FileSession extends Omit<Session, 'stop'> {
@@ -28,18 +35,12 @@ export interface FileSession extends Omit<Session, 'stop'> {
  */
 export function useSession(options: EmulatorOptions = {}): FileSession {
 	const running = new Running();
-	const credential: FileSession['credential'] = async (name, baseUrl, apiKey = 'demo-key') => {
-		const data = { baseUrl, apiKey };
-		await session.client.createCredential({ name, type: 'agentVideoApi', data });
-	};
 	const session = {
-		credential,
-		keep: (resource) => running.keep(resource),
-		publish: async (workflow) => {
-			const ref = await session.client.importWorkflow(workflow);
-			await session.client.activate(ref);
-			return ref;
+		credential: async (...credential) => {
+			await createCredential(session.client, ...credential);
 		},
+		keep: (resource) => running.keep(resource),
+		publish: (workflow) => publish(session.client, workflow),
 		execute: async (workflow, destination) => {
 			const { client } = session;
 			const ref = 'versionId' in workflow ? workflow : await client.importWorkflow(workflow);
@@ -50,7 +51,8 @@ export function useSession(options: EmulatorOptions = {}): FileSession {
 	beforeAll(async () => {
 		const { emulator, n8n, client } = running.keep(await startSession(options));
 		Object.assign(session, { emulator, n8n, client });
-		for (const name of ['Emulator', EXAMPLE_CREDENTIAL]) await credential(name, emulator.url);
+		for (const name of ['Emulator', EXAMPLE_CREDENTIAL])
+			await session.credential(name, emulator.url);
 	}, SET_UP_LIMIT_MS);
 
 	beforeEach(() => {
