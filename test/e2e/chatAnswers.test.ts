@@ -10,6 +10,7 @@ import { chatUrl } from '../../lab/n8n/streamChat';
 import { FAILURE } from '../support/failureTexts';
 import { json, startScriptedServer } from '../support/scriptedServer';
 import { chatTrigger, drawn, node, withSubNodes } from './support/buildWorkflow';
+import { LANGCHAIN, set } from './support/drawAgent';
 import { inChat } from './support/inChat';
 import { BROWSER_LIMIT_MS } from './support/inPage';
 import { call, sendReply } from './support/scriptedModel';
@@ -75,7 +76,6 @@ beforeAll(async () => {
 }, SET_UP_LIMIT_MS);
 
 const PACKAGE = 'n8n-nodes-agent-video';
-const LANGCHAIN = '@n8n/n8n-nodes-langchain';
 const TOOL = {
 	name: 'weather',
 	description: 'Tells the weather',
@@ -88,50 +88,24 @@ interface Settings {
 	readonly options?: object;
 }
 
-/** The nodes that answer, each named Answer; `wires` are added to those of the chat. */
+const OURS = { credential: 'Service' };
+const SYSTEM = { systemMessage: SECRETS.system };
+/** The nodes that answer, each named Answer. */
 const ANSWERERS = {
-	'Chat Completion': ({ options, ...more }: Settings) => ({
-		nodes: [
-			node('Answer', `${PACKAGE}.chatCompletion`, 1, {
-				parameters: { systemMessage: SECRETS.system, options },
-				credential: 'Service',
-				...more,
-			}),
-		],
-		outputs: 1,
-	}),
-	'Super Assistant': ({ options, ...more }: Settings) => ({
-		nodes: [
-			node('Answer', `${PACKAGE}.superAssistant`, 1, {
-				parameters: { appCode: 'demo-assistant', session: 'new', options },
-				credential: 'Service',
-				...more,
-			}),
-		],
-		outputs: 1,
-	}),
-	'Agent with Tools': ({ options, ...more }: Settings) => ({
-		nodes: [
-			node('Answer', `${PACKAGE}.functionCallingAgent`, 1, {
-				parameters: { systemMessage: SECRETS.system, tools: { tool: [TOOL] }, options },
-				credential: 'Service',
-				...more,
-			}),
-			node('Weather', 'n8n-nodes-base.set', 3.4, {
-				parameters: { mode: 'raw', jsonOutput: JSON.stringify({ sky: SECRETS.tool }) },
-			}),
-		],
-		outputs: 2,
-	}),
-	'AI Agent': ({ options: _options, ...more }: Settings) => ({
-		nodes: [
-			node('Answer', `${LANGCHAIN}.agent`, 3, {
-				parameters: { options: { systemMessage: SECRETS.system } },
-				...more,
-			}),
-		],
-		outputs: 1,
-	}),
+	'Chat Completion': [`${PACKAGE}.chatCompletion`, 1, SYSTEM, OURS],
+	'Super Assistant': [
+		`${PACKAGE}.superAssistant`,
+		1,
+		{ appCode: 'demo-assistant', session: 'new' },
+		OURS,
+	],
+	'Agent with Tools': [
+		`${PACKAGE}.functionCallingAgent`,
+		1,
+		{ ...SYSTEM, tools: { tool: [TOOL] } },
+		OURS,
+	],
+	'AI Agent': [`${LANGCHAIN}.agent`, 3, { options: SYSTEM }, {}],
 } as const;
 
 type Answerer = keyof typeof ANSWERERS;
@@ -157,19 +131,29 @@ const MODES = {
 type Mode = keyof typeof MODES;
 
 /** Activates a public chat, and returns its URL. */
-async function publish(answerer: Answerer, mode: Mode, settings: Settings): Promise<string> {
+async function publish(
+	answerer: Answerer,
+	mode: Mode,
+	{ options, ...more }: Settings,
+): Promise<string> {
 	const [responseMode, after] = MODES[mode];
 	const webhookId = `answers-${published++}`;
-	const { nodes, outputs } = ANSWERERS[answerer](settings);
+	const [type, version, fixed, credential] = ANSWERERS[answerer];
+	const parameters = { ...fixed, ...(options && { options }) };
+	const answer = node('Answer', type, version, { parameters, ...credential, ...more });
 	const chat = chatTrigger(webhookId, responseMode, { initialMessages: GREETING });
-	const ends = Array.from({ length: outputs }, () => (after === undefined ? [] : ['Respond']));
+	const tools =
+		answerer === 'Agent with Tools'
+			? [set('Weather', JSON.stringify({ sky: SECRETS.tool }))]
+			: [];
+	const ends = ['Answer', ...tools].map(() => (after === undefined ? [] : ['Respond']));
 	const flow = drawn(
 		`${answerer}, ${mode} ${webhookId}`,
-		[chat, ...nodes, ...(after === undefined ? [] : [after])],
+		[chat, answer, ...tools, ...(after === undefined ? [] : [after])],
 		{
 			Chat: [['Answer']],
-			Answer: [...ends, ...nodes.slice(1).map(({ name }) => [name])],
-			...Object.fromEntries(nodes.slice(1).map(({ name }) => [name, [['Answer']]])),
+			Answer: [...ends, ...tools.map(({ name }) => [name])],
+			...Object.fromEntries(tools.map(({ name }) => [name, [['Answer']]])),
 		},
 	);
 	const model = node('Model', `${PACKAGE}.agentVideoChatModel`, 1, { credential: 'Service' });

@@ -13,11 +13,11 @@ import { Running } from '../../lab/services/Running';
 import { thorough } from '../support/thorough';
 import { EXAMPLE_RUNS, type ExampleLab } from './support/exampleRuns';
 import {
+	createCredential,
 	RUN_LIMIT_MS,
 	SET_UP_LIMIT_MS,
 	showProgress,
 	startSession,
-	type Session,
 } from './support/session';
 
 /** Timeout of an example, in milliseconds: some are suspended for a minute. */
@@ -48,10 +48,9 @@ beforeAll(async () => {
 	const browser = await startBrowser(showProgress);
 	running.keep({ stop: () => browser.close() });
 	slowRuns = await startSlow(browser);
-	const session = running.keep(
-		await startSession({ videoSeconds: VIDEO_SECONDS, scripts: [OTHER_WORDS] }),
-	);
-	await useEmulator(session);
+	const options = { videoSeconds: VIDEO_SECONDS, scripts: [OTHER_WORDS] };
+	const session = await startSession(running, options);
+	await createCredential(session.client, EXAMPLE_CREDENTIAL, session.emulator.url);
 	lab = { ...session, browser };
 }, SET_UP_LIMIT_MS);
 
@@ -68,26 +67,17 @@ async function startSlow(browser: Browser): Promise<Readonly<Record<string, Prom
 		const clock = file === 'deliver-later.json' ? 'virtual' : 'real';
 		const emulator = running.keep(await startEmulator({ videoSeconds: VIDEO_SECONDS, clock }));
 		const client = await N8nClient.signIn(n8n.url);
-		await useEmulator({ emulator, client });
+		await createCredential(client, EXAMPLE_CREDENTIAL, emulator.url);
 		await EXAMPLE_RUNS[file]!({
 			emulator,
 			client,
 			n8n,
 			browser,
-			stop: () => emulator.stop(),
 		});
 	});
 	// The test of each reports its failure.
 	for (const run of begun) run.catch(() => undefined);
 	return Object.fromEntries(SLOW.map((file, index) => [file, begun[index]!]));
-}
-
-async function useEmulator({ client, emulator }: Pick<Session, 'client' | 'emulator'>) {
-	await client.createCredential({
-		name: EXAMPLE_CREDENTIAL,
-		type: 'agentVideoApi',
-		data: { baseUrl: emulator.url, apiKey: 'demo-key' },
-	});
 }
 
 it.each(Object.entries(EXAMPLE_RUNS).filter(([file]) => !PAGES.includes(file)))(

@@ -11,13 +11,14 @@ import type { Workflow } from '../../lab/n8n/workflow';
 import { seededRandom } from '../support/seededRandom';
 import { thorough } from '../support/thorough';
 import { COMPLETED, FAILED } from '../support/waitOutputs';
-import { node, workflow } from './support/buildWorkflow';
-import { set } from './support/drawAgent';
+import { chatMessage, chatTrigger, node, workflow } from './support/buildWorkflow';
+import { code, set, start } from './support/drawAgent';
 import {
 	callingWorkflow,
 	compareBooks,
 	CREATIONS,
 	expectEnd,
+	expectFile,
 	IN_ORDER,
 	ledgerRows,
 	loopWorkflow,
@@ -34,7 +35,7 @@ import {
 } from './support/ledger';
 import { makeTasksOld } from './support/oldTasks';
 import { startScriptedModel } from './support/scriptedModel';
-import { SET_UP_LIMIT_MS } from './support/session';
+import { createCredential, SET_UP_LIMIT_MS } from './support/session';
 import { surviveKills, type Ends, type Place, type Survivor } from './support/survivors';
 
 /** How often executions are killed at a drawn moment, each up to three times. Workers are killed in test/release/ledgerQueue.test.ts. */
@@ -308,11 +309,7 @@ const LEDGER_SURVIVORS: Readonly<Record<string, Survivor>> = {
 	'a schedule delivers what an execution left behind, once': {
 		work: async function* (place) {
 			const { emulator, client, key } = place;
-			await client.createCredential({
-				name: EXAMPLE_CREDENTIAL,
-				type: 'agentVideoApi',
-				data: { baseUrl: emulator.url, apiKey: 'demo-key' },
-			});
+			await createCredential(client, EXAMPLE_CREDENTIAL, emulator.url);
 			const collecting = await client.importWorkflow(
 				await readExampleFile('collect-videos.json'),
 			);
@@ -359,25 +356,12 @@ const LEDGER_SURVIVORS: Readonly<Record<string, Survivor>> = {
 const SOME_TEXT = expect.any(String) as string;
 const hasTask = ({ task_id: id }: Readonly<Record<string, unknown>>) => Boolean(id);
 
-async function expectFile(client: N8nClient, item: Parameters<typeof binaryOf>[0]): Promise<void> {
-	expect((await client.download(binaryOf(item, 'data'))).length).toBeGreaterThan(1_000);
-}
-
-const chatTrigger = (name: string, responseMode = 'lastNode') =>
-	node('Chat', '@n8n/n8n-nodes-langchain.chatTrigger', 1.3, {
-		parameters: { public: true, options: { responseMode } },
-		webhookId: name,
-	});
 const completion = (parameters: object, credential = 'Emulator') =>
 	node('Answer', 'n8n-nodes-agent-video.chatCompletion', 1, {
 		parameters: { prompt: '={{ $json.question }}', memory: 'chat', ...parameters },
 		credential,
 	});
 const EDIT = set('Edit', '={{ { "question": $json.chatInput } }}');
-const message = (chatInput: string, sessionId: string) => ({
-	action: 'sendMessage',
-	...{ sessionId, chatInput },
-});
 
 const CHAT_SURVIVORS: Readonly<Record<string, Survivor>> = {
 	'a public chat remembers in Chat Completion, behind another node, and in Super Assistant by default':
@@ -385,13 +369,11 @@ const CHAT_SURVIVORS: Readonly<Record<string, Survivor>> = {
 			work: async function* ({ n8n, client, key, publish, running }) {
 				const model = running.keep(await startScriptedModel());
 				model.replyWith((messages) => `Re: ${String(messages.at(-1)!.content)}`);
-				await client.createCredential({
-					name: 'Model',
-					type: 'agentVideoApi',
-					data: { baseUrl: model.url, apiKey: 'demo-key' },
-				});
+				await createCredential(client, 'Model', model.url);
 				const answer = completion({ systemMessage: 'Be brief' }, 'Model');
-				const { id } = await publish(workflow(key, [chatTrigger(key), EDIT, answer]));
+				const { id } = await publish(
+					workflow(key, [chatTrigger(key, 'lastNode'), EDIT, answer]),
+				);
 				const assistant = node('Answer', 'n8n-nodes-agent-video.superAssistant', 1, {
 					parameters: { appCode: 'demo-assistant' },
 					credential: 'Emulator',
@@ -400,11 +382,11 @@ const CHAT_SURVIVORS: Readonly<Record<string, Survivor>> = {
 				await publish(workflow(path, [chatTrigger(path, 'streaming'), assistant]));
 				const urlOf = (name: string) => `${n8n.url}/webhook/${name}/chat`;
 				const say = async (text: string, visitor = 'visitor-1') => {
-					await postWebhook(urlOf(key), message(text, visitor));
+					await postWebhook(urlOf(key), chatMessage(text, visitor));
 					return model.requests.at(-1)!.messages;
 				};
 				const ask = async (text: string, visitor: string) =>
-					chatText(await streamWebhook(urlOf(path), message(text, visitor)));
+					chatText(await streamWebhook(urlOf(path), chatMessage(text, visitor)));
 
 				const system = { role: 'system', content: 'Be brief' };
 				const user = (content: string) => ({ role: 'user', content });
@@ -427,12 +409,14 @@ const CHAT_SURVIVORS: Readonly<Record<string, Survivor>> = {
 
 	'the memory of a chat is found by the retry of an execution that crashed': {
 		work: async function* ({ n8n, client, emulator, key, publish }) {
-			const ref = await publish(workflow(key, [chatTrigger(key), EDIT, completion({})]));
+			const ref = await publish(
+				workflow(key, [chatTrigger(key, 'lastNode'), EDIT, completion({})]),
+			);
 			const url = `${n8n.url}/webhook/${key}/chat`;
-			await postWebhook(url, message('My name is Ada.', 'visitor-1'));
+			await postWebhook(url, chatMessage('My name is Ada.', 'visitor-1'));
 			emulator.journal.clear();
 			emulator.faults.add({ kind: 'stall' });
-			const asked = message('What is my name?', 'visitor-1');
+			const asked = chatMessage('What is my name?', 'visitor-1');
 			// The kill breaks its connection.
 			postWebhook(url, asked).catch(() => undefined);
 			await until(() => emulator.journal.entries.length > 0);
@@ -455,8 +439,8 @@ const linked = (name: string) => `={{ $('Shots').item.json.${name} }}`;
 
 /** Twenty videos that are waited for in a suspended execution. */
 const DURABLE = workflow('Durable Waiting', [
-	node('Start', 'n8n-nodes-base.manualTrigger', 1),
-	node('Shots', 'n8n-nodes-base.code', 2, { parameters: { jsCode: SHOTS } }),
+	start,
+	code('Shots', SHOTS),
 	node('Create Video', 'n8n-nodes-agent-video.createVideo', 1, {
 		parameters: { prompt: '={{ $json.scene }} {{ $json.light }}' },
 		credential: 'Emulator',

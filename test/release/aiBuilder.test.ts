@@ -9,7 +9,7 @@ import axios from 'axios';
 
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import { postWebhook } from '../../lab/n8n/postWebhook';
-import { EXAMPLE_CREDENTIAL, webhookIdOf } from '../../lab/n8n/readExample';
+import { webhookIdOf } from '../../lab/n8n/readExample';
 import { chatUrl } from '../../lab/n8n/streamChat';
 import type { WorkflowRef } from '../../lab/n8n/N8nClient';
 import type { Workflow } from '../../lab/n8n/workflow';
@@ -19,9 +19,16 @@ import { CREATIONS, POLLS, until } from '../e2e/support/ledger';
 import { startMailbox, type Mailbox } from '../e2e/support/mailbox';
 import { connectMcp, type McpClient } from '../e2e/support/mcpClient';
 import { missingFields, type OutputSchema } from '../support/outputSchema';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from '../e2e/support/session';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession } from '../e2e/support/session';
+import { useSessionOf } from '../e2e/support/useSession';
 
-let session: Session;
+const OPTIONS = {
+	videoSeconds: 1,
+	scripts: [join(ROOT, 'test', 'fixtures', 'otherWords.yaml')],
+};
+/** Its search also asks n8n's registry on the internet otherwise. */
+const SETTINGS = { N8N_MCP_COMMUNITY_NODE_DISCOVERY_ENABLED: 'false' };
+const session = useSessionOf((running) => startSession(running, OPTIONS, SETTINGS));
 let mcp: McpClient;
 let mailbox: Mailbox;
 
@@ -40,30 +47,16 @@ const TABLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
 };
 
 beforeAll(async () => {
-	// Its search also asks n8n's registry on the internet otherwise.
-	const settings = { N8N_MCP_COMMUNITY_NODE_DISCOVERY_ENABLED: 'false' };
-	const scripts = [join(ROOT, 'test', 'fixtures', 'otherWords.yaml')];
-	session = await startSession({ videoSeconds: 1, scripts }, settings);
-	const { client, emulator, n8n } = session;
-	await client.createCredential({
-		name: EXAMPLE_CREDENTIAL,
-		type: 'agentVideoApi',
-		data: { baseUrl: emulator.url, apiKey: 'demo-key' },
-	});
+	const { client, n8n } = session;
 	for (const [table, [columns, rows]] of Object.entries(TABLES))
 		await client.createDataTable(
 			table,
 			columns!.map((name) => ({ name, type: 'string' })),
 			rows!.map((text) => ({ [columns![0]!]: text })),
 		);
-	mailbox = await startMailbox(client);
+	mailbox = session.keep(await startMailbox(client));
 	mcp = await connectMcp(`${n8n.url}/mcp-server/http`, await client.enableMcp());
 }, SET_UP_LIMIT_MS);
-
-afterAll(async () => {
-	await mailbox.stop();
-	await session.stop();
-}, RUN_LIMIT_MS);
 
 const typeOf = (name: string) =>
 	`${PACKAGE_NAME}.${name[0]!.toLowerCase()}${name.slice(1)}` as const;
@@ -379,7 +372,6 @@ test.each(NIGHTS)(
 	'$name: after a night that was stopped each video is paid once and sent on once',
 	async ({ name, at, nights, before, total, sent, told }) => {
 		const { emulator, client } = session;
-		emulator.journal.clear();
 		const code = (await readPatterns(name))[at]!;
 		const workflowId = await create(code, name);
 		const letters = mailbox.letters.length;
@@ -418,8 +410,7 @@ test.each(NIGHTS)(
 test(
 	'CreateVideo: a visitor has two videos, also when one has failed, and another visitor has two',
 	async () => {
-		const { client, emulator, n8n } = session;
-		emulator.journal.clear();
+		const { client, n8n } = session;
 		const code = (await readPatterns('CreateVideo'))[1]!;
 		const id = await create(code, 'Visitors');
 		const { data } = await client.answer('GET', `/workflows/${id}`);

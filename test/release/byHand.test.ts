@@ -9,23 +9,20 @@ import { Hand } from '../../lab/browser/Hand';
 import { openChat } from '../../lab/browser/openChat';
 import { openEditor } from '../../lab/browser/openEditor';
 import { startBrowser } from '../../lab/browser/startBrowser';
+import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
 import { ROOT } from '../../lab/paths';
 import { BROWSER_LIMIT_MS, inPage } from '../e2e/support/inPage';
-import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from '../e2e/support/session';
+import { SET_UP_LIMIT_MS, showProgress } from '../e2e/support/session';
+import { useSession } from '../e2e/support/useSession';
 
-let session: Session;
+// n8n chooses a credential by itself where there is no other one.
+const session = useSession({ videoSeconds: 1 }, [EXAMPLE_CREDENTIAL]);
 let browser: Browser;
 
 beforeAll(async () => {
-	session = await startSession({ videoSeconds: 1 });
 	browser = await startBrowser(showProgress);
-	const { client, emulator } = session;
-	await client.createCredential({
-		name: 'Agent Video account',
-		type: 'agentVideoApi',
-		data: { baseUrl: emulator.url, apiKey: 'demo-key' },
-	});
-	await client.createDataTable(
+	session.keep({ stop: () => browser.close() });
+	await session.client.createDataTable(
 		ORDERS,
 		['order', 'prompt', 'video', 'error'].map((name) => ({ name, type: 'string' })),
 		[
@@ -34,11 +31,6 @@ beforeAll(async () => {
 		],
 	);
 }, SET_UP_LIMIT_MS);
-
-afterAll(async () => {
-	await browser.close();
-	await session.stop();
-}, BROWSER_LIMIT_MS);
 
 /** Paid requests that the emulator has received. */
 const paidRequests = () => {
@@ -337,7 +329,6 @@ it.each(Object.entries(DRAWINGS))(
 		// A published one runs every night, in the timezone of n8n.
 		const { client } = session;
 		for (const { id } of await client.workflows()) await client.archive(id);
-		session.emulator.journal.clear();
 		const file = `by-hand-${row.replace(/\W+/g, '-')}`;
 		await inPage(await openEditor(browser, session.n8n.url), file, async (editor) => {
 			const { page, goTo, errors } = editor;

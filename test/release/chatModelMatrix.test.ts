@@ -8,12 +8,13 @@ import type { INode, INodeParameters } from 'n8n-workflow';
 import { failureOf } from '../../lab/n8n/execution';
 import type { Workflow } from '../../lab/n8n/workflow';
 import type { ChatMessage } from '../../nodes/client/chat/types';
-import { events, json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
+import { startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { node, withSubNodes, workflow } from '../e2e/support/buildWorkflow';
-import { call } from '../e2e/support/scriptedModel';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, startSession, type Session } from '../e2e/support/session';
+import { calculator, LANGCHAIN, start } from '../e2e/support/drawAgent';
+import { call, sendReply } from '../e2e/support/scriptedModel';
+import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from '../e2e/support/session';
+import { useSession } from '../e2e/support/useSession';
 
-const LANGCHAIN = '@n8n/n8n-nodes-langchain';
 const SENTENCE = 'Book a table for two, please';
 const CITY = { city: 'Rome', people: 3 };
 const USAGE = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
@@ -34,65 +35,37 @@ type Model = (request: Request) => Said;
 const STYLES = ['plain', 'thinking', 'fencing'] as const;
 type Style = (typeof STYLES)[number];
 
-let session: Session;
+const session = useSession({ videoSeconds: 1 });
 let server: ScriptedServer;
 let model: Model;
 let style: Style;
 
 beforeAll(async () => {
-	session = await startSession({ videoSeconds: 1 });
-	server = await startScriptedServer((response, { body }) => {
-		const request = body as Request;
-		const said = model(request);
-		const text = typeof said === 'string' ? said : JSON.stringify(said, null, 1);
-		const message = {
-			role: 'assistant',
-			...(style === 'thinking' && { reasoning_content: 'The user wants something.' }),
-			...(isCall(said)
-				? {
-						content: null,
-						tool_calls: [
-							{
-								index: 0,
-								...call(`c${server.requests.length}`, said.tool, said.args),
-							},
-						],
-					}
-				: { content: style === 'fencing' && text !== said ? fenced(text) : text }),
-		};
-		const end = { finish_reason: isCall(said) ? 'tool_calls' : 'stop' };
-		if (request.stream !== true) {
-			json(response, 200, { choices: [{ index: 0, message, ...end }], usage: USAGE });
-			return;
-		}
-		events(response, [
-			{ choices: [{ index: 0, delta: message }] },
-			{ choices: [{ index: 0, delta: {}, ...end }], usage: USAGE },
-			'[DONE]',
-		]);
-	});
-	const { client } = session;
-	await client.createCredential({
-		name: 'Ours',
-		type: 'agentVideoApi',
-		data: { baseUrl: server.url, apiKey: 'demo-key' },
-	});
-	await client.createCredential({
-		name: 'Emulator',
-		type: 'agentVideoApi',
-		data: { baseUrl: session.emulator.url, apiKey: 'demo-key' },
-	});
-	await client.createCredential({
+	server = session.keep(
+		await startScriptedServer((response, { body }) => {
+			const request = body as Request;
+			const said = model(request);
+			const text = typeof said === 'string' ? said : JSON.stringify(said, null, 1);
+			const message = {
+				role: 'assistant',
+				...(style === 'thinking' && { reasoning_content: 'The user wants something.' }),
+				...(isCall(said)
+					? {
+							content: null,
+							tool_calls: [call(`c${server.requests.length}`, said.tool, said.args)],
+						}
+					: { content: style === 'fencing' && text !== said ? fenced(text) : text }),
+			};
+			sendReply(response, request, message, { usage: USAGE });
+		}),
+	);
+	await session.credential('Ours', server.url);
+	await session.client.createCredential({
 		name: 'OpenAI',
 		type: 'openAiApi',
 		data: { apiKey: 'demo-key', url: `${server.url}/v1` },
 	});
 }, SET_UP_LIMIT_MS);
-
-afterAll(async () => {
-	await server.stop();
-	await session.stop();
-}, RUN_LIMIT_MS);
 
 const isCall = (said: Said): said is Call => typeof said === 'object' && 'tool' in said;
 const fenced = (text: string) => `\`\`\`json\n${text}\n\`\`\``;
@@ -128,7 +101,7 @@ const openAi = {
 
 function drawn(row: Row, model: INode): Workflow {
 	const base = workflow(`${row.name} ${row.version}`, [
-		node('Start', 'n8n-nodes-base.manualTrigger', 1),
+		start,
 		node('Asks', row.type, row.version, { parameters: row.parameters }),
 	]);
 	const { options = {} } = row;
@@ -153,9 +126,7 @@ function drawn(row: Row, model: INode): Workflow {
 
 /** What comes out of the node, or how it fails. */
 async function outcome(row: Row, model: INode): Promise<unknown> {
-	const { client } = session;
-	const ref = await client.importWorkflow(drawn(row, model));
-	const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+	const execution = await session.execute(drawn(row, model));
 	const failure = failureOf(execution);
 	const outputs = execution.data.resultData.runData['Asks']?.at(-1)?.data?.['main'] ?? [];
 	return failure === '' ? outputs.map((items) => items?.map((item) => item.json)) : failure;
@@ -193,10 +164,6 @@ const corrected = (request: Request): Said => {
 		? { output: CITY }
 		: 'Rome, three people';
 };
-const calculator = (): [INode, string] => [
-	node('Calculator', `${LANGCHAIN}.toolCalculator`, 1),
-	'ai_tool',
-];
 const calculates = (request: Request): Said =>
 	// The name is that of the node from 2 on.
 	['calculator', 'Calculator']
@@ -206,7 +173,7 @@ const calculates = (request: Request): Said =>
 const TEXTS: readonly Row[] = [
 	...[1.6, 1.9, 2.2, 3.1].map((version) => ({
 		...agent(version, version < 2 ? { agent: 'toolsAgent' } : {}, calculates),
-		under: [MEMORY(), calculator()],
+		under: [MEMORY(), calculator],
 	})),
 	agent(1.8, { agent: 'conversationalAgent' }, conversational),
 	{ ...agent(1.8, { agent: 'reActAgent' }, reAct), under: [] },

@@ -5,45 +5,38 @@ import { Hand } from '../../lab/browser/Hand';
 import { openEditor, type Editor } from '../../lab/browser/openEditor';
 import { startBrowser } from '../../lab/browser/startBrowser';
 import { drawn, node, workflow } from '../e2e/support/buildWorkflow';
-import { set } from '../e2e/support/drawAgent';
+import { noOp, set, start } from '../e2e/support/drawAgent';
 import { FAILURE } from '../support/failureTexts';
 import { json, startScriptedServer, type ScriptedServer } from '../support/scriptedServer';
 import { BROWSER_LIMIT_MS, inPage } from '../e2e/support/inPage';
-import { SET_UP_LIMIT_MS, showProgress, startSession, type Session } from '../e2e/support/session';
+import { SET_UP_LIMIT_MS, showProgress } from '../e2e/support/session';
+import { useSession } from '../e2e/support/useSession';
 
 const CREDENTIAL = 'Panels';
-const START = node('Start', 'n8n-nodes-base.manualTrigger', 1);
 const own = (name: string, type: string, parameters: object) =>
 	node(name, `n8n-nodes-agent-video.${type}`, 1, { parameters, credential: CREDENTIAL });
 const OUTPUT = 'outputs/main/0';
 const byId = (value: string) => ({ __rl: true, mode: 'id', value });
 
-let session: Session;
+const session = useSession({ videoSeconds: 1 }, [CREDENTIAL]);
 let browser: Browser;
 /** A service with codes of its own, as a real account has. */
 let service: ScriptedServer;
 
 beforeAll(async () => {
-	session = await startSession({ videoSeconds: 1 });
-	const { client, emulator } = session;
-	const data = { baseUrl: emulator.url, apiKey: 'demo-key' };
-	await client.createCredential({ name: CREDENTIAL, type: 'agentVideoApi', data });
 	let created = 0;
-	service = await startScriptedServer((response, { path, body }) => {
-		const { model } = body as { readonly model?: string };
-		const task_id = `task-${++created}`;
-		if (path === '/v1/videos/generations')
-			json(response, 200, { task_id, status: 'queued', model, created_at: null });
-		else json(response, 404, { error: { message: 'no task', type: 'invalid' } });
-	});
+	service = session.keep(
+		await startScriptedServer((response, { path, body }) => {
+			const { model } = body as { readonly model?: string };
+			const task_id = `task-${++created}`;
+			if (path === '/v1/videos/generations')
+				json(response, 200, { task_id, status: 'queued', model, created_at: null });
+			else json(response, 404, { error: { message: 'no task', type: 'invalid' } });
+		}),
+	);
 	browser = await startBrowser(showProgress);
+	session.keep({ stop: () => browser.close() });
 }, SET_UP_LIMIT_MS);
-
-afterAll(async () => {
-	await browser.close();
-	await service.stop();
-	await session.stop();
-}, BROWSER_LIMIT_MS);
 
 /**
  * Works in the editor, which must report no error. `name` is the file name of the screenshot that is saved if it fails.
@@ -118,10 +111,10 @@ it(
 		await inEditor('waiting', async ({ page, goTo }) => {
 			const ref = await session.client.importWorkflow(
 				workflow('Waiting', [
-					START,
+					start,
 					own('Create', 'createVideo', { prompt: 'A stuck-task' }),
 					own('Wait', 'waitForVideo', { waitMode: 'suspend' }),
-					node('Next', 'n8n-nodes-base.noOp', 1),
+					noOp('Next'),
 				]),
 			);
 			await goTo(`/workflow/${ref.id}`);
@@ -143,7 +136,7 @@ it(
 			const model = byId('={{ $json.model }}');
 			const { id } = await client.importWorkflow(
 				workflow('Subtitles', [
-					START,
+					start,
 					own('Answer', 'chatCompletion', { prompt: 'Hi', model }),
 					own('Agent', 'functionCallingAgent', { prompt: 'Hi', model }),
 					own('Video', 'createVideo', { prompt: 'A lake', model }),
@@ -158,7 +151,7 @@ it(
 				prompt: 'Hi',
 				model: byId('chat-m1'),
 			});
-			const ref = await client.importWorkflow(workflow('Answerer', [START, answer]));
+			const ref = await client.importWorkflow(workflow('Answerer', [start, answer]));
 			await goTo(`/workflow/${ref.id}`);
 			await canvasNode(page, 'Answer').getByText('reply from chat-m1').waitFor();
 			await canvasNode(page, 'Answer').dblclick();
@@ -196,7 +189,7 @@ it(
 		await inEditor('first-video', async ({ page, goTo }) => {
 			const ref = await session.client.importWorkflow(
 				workflow('First Video', [
-					START,
+					start,
 					own('Create', 'createVideo', { prompt: 'A lake' }),
 				]),
 			);
@@ -232,7 +225,7 @@ it(
 			const { client } = session;
 			const ref = await client.importWorkflow(
 				workflow('One Length', [
-					START,
+					start,
 					own('Create', 'createVideo', { prompt: 'A lake', model: byId('video-m8') }),
 					own('Wait', 'waitForVideo', {}),
 				]),
@@ -275,7 +268,7 @@ it(
 			const url = 'https://files.example.com/a.png';
 			const ref = await session.client.importWorkflow(
 				workflow('Other Model', [
-					START,
+					start,
 					own('Create', 'createVideo', {
 						prompt: 'A lake',
 						model: { __rl: true, mode: 'list', value: 'video-m1' },
@@ -309,11 +302,7 @@ it(
 	async () => {
 		await inEditor('model-codes', async ({ page, goTo, hand }) => {
 			const name = 'Own Codes';
-			await session.client.createCredential({
-				name,
-				type: 'agentVideoApi',
-				data: { baseUrl: service.url, apiKey: 'k-secret' },
-			});
+			await session.credential(name, service.url, 'k-secret');
 			const dialog = page.getByTestId('credential-edit-dialog');
 			const open = async () => {
 				await goTo('/home/credentials');
@@ -466,7 +455,7 @@ const parameter = (name: string, required: boolean) => ({ name, type: 'string', 
 const AGENT_WORKFLOW = drawn(
 	'Agent',
 	[
-		START,
+		start,
 		node('Agent', 'n8n-nodes-agent-video.functionCallingAgent', 1, {
 			credential: CREDENTIAL,
 			parameters: {
@@ -503,7 +492,7 @@ it(
 				localStorage.setItem('N8N_EXPERIMENT_OVERRIDES', overrides);
 			}, JSON.stringify(NEWER_FORM));
 			const nodes = [
-				START,
+				start,
 				node('Create', 'n8n-nodes-agent-video.createVideo', 1),
 				set('Use', '{}'),
 			];

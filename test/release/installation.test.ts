@@ -17,10 +17,16 @@ import {
 	packTwoVersions,
 	type TwoVersions,
 } from '../e2e/support/communityNodes';
+import { start } from '../e2e/support/drawAgent';
 import { BROWSER_LIMIT_MS } from '../e2e/support/inPage';
 import { until } from '../e2e/support/ledger';
 import { startPackageRegistry, type PackageRegistry } from '../e2e/support/packageRegistry';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS, showProgress } from '../e2e/support/session';
+import {
+	createCredential,
+	RUN_LIMIT_MS,
+	SET_UP_LIMIT_MS,
+	showProgress,
+} from '../e2e/support/session';
 
 /** Texts of the first version that the second one has with a mark: they tell which code n8n or a worker runs. */
 const TEXT = 'Ask a model, an application or a workflow';
@@ -51,14 +57,8 @@ async function startRegistry(): Promise<PackageRegistry> {
 	return registry;
 }
 
-async function createCredential(client: N8nClient): Promise<void> {
-	const data = { baseUrl: emulator.url, apiKey: 'demo-key' };
-	await client.createCredential({ name: CREDENTIAL, type: 'agentVideoApi', data });
-}
-
 const create = (prompt: string) =>
 	node('Create', `${PACKAGE}.createVideo`, 1, { parameters: { prompt }, credential: CREDENTIAL });
-const START = node('Start', 'n8n-nodes-base.manualTrigger', 1);
 
 describe('one n8n', () => {
 	let registry: PackageRegistry;
@@ -73,7 +73,7 @@ describe('one n8n', () => {
 
 	const video = (parameters: object) =>
 		workflow('Video', [
-			START,
+			start,
 			create('A lighthouse at dawn'),
 			node('Wait', `${PACKAGE}.waitForVideo`, 1, { credential: CREDENTIAL, parameters }),
 		]);
@@ -103,7 +103,7 @@ describe('one n8n', () => {
 				await settings.install(versions.first);
 				expect(await settings.descriptions()).toContain(TEXT);
 			});
-			await createCredential(client);
+			await createCredential(client, CREDENTIAL, emulator.url);
 			ref = await client.importWorkflow(video({}));
 			sleeping = await client.importWorkflow(video({ waitMode: 'suspend' }));
 			await expectVideo(await runVideo());
@@ -184,8 +184,8 @@ describe('workers', () => {
 		);
 		client = await N8nClient.signIn(queue.main.url);
 		await onPage('install', (settings) => settings.install(versions.first));
-		await createCredential(client);
-		const drawn = (name: string, prompt: string) => workflow(name, [START, create(prompt)]);
+		await createCredential(client, CREDENTIAL, emulator.url);
+		const drawn = (name: string, prompt: string) => workflow(name, [start, create(prompt)]);
 		videos = await client.importWorkflow(drawn('Video', 'A lighthouse at dawn'));
 		empty = await client.importWorkflow(drawn('Empty', "={{ '' }}"));
 	}, SET_UP_LIMIT_MS);

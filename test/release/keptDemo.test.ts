@@ -15,7 +15,7 @@ import { N8nClient, type WorkflowRef } from '../../lab/n8n/N8nClient';
 import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
 import { ROOT } from '../../lab/paths';
 import { node, workflow } from '../e2e/support/buildWorkflow';
-import { showProgress } from '../e2e/support/session';
+import { createCredential, showProgress } from '../e2e/support/session';
 
 const LIMIT_MS = 5 * 60_000;
 const READY = 'Press Ctrl+C';
@@ -142,8 +142,7 @@ it(
 	async () => {
 		const { client } = first;
 		const baseUrl = (await client.credentialAddress(EXAMPLE_CREDENTIAL))!;
-		const data = { baseUrl, apiKey: 'demo-key' };
-		await client.createCredential({ name: 'My account', type: 'agentVideoApi', data });
+		await createCredential(client, 'My account', baseUrl);
 		mine = await client.importWorkflow(
 			workflow('Mine', [
 				node('Run Now', 'n8n-nodes-base.manualTrigger', 1),

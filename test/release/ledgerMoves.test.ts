@@ -7,13 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { startEmulator, type Emulator } from '../../emulator/startEmulator';
+import { startEmulator } from '../../emulator/startEmulator';
 import { failureOf, outputItems } from '../../lab/n8n/execution';
-import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
+import type { WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
-import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
-import { startRestartableN8n, type RestartableN8n } from '../../lab/n8n/restartableN8n';
-import { Running } from '../../lab/services/Running';
+import { startRestartableN8n } from '../../lab/n8n/restartableN8n';
 import { keyedWorkflow } from '../e2e/support/keyedVideos';
 import {
 	compareBooks,
@@ -24,42 +22,28 @@ import {
 	videosWorkflow,
 } from '../e2e/support/ledger';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from '../e2e/support/session';
+import { useSessionOf } from '../e2e/support/useSession';
 
 /** Milliseconds for an execution whose writes wait for the database. */
 const LOCKED_LIMIT_MS = 5 * 60_000;
 
-const running = new Running();
-let emulator: Emulator;
-let n8n: RestartableN8n;
-let client: N8nClient;
+const session = useSessionOf(async (running) => {
+	const emulator = running.keep(await startEmulator({ videoSeconds: 0.01 }));
+	const n8n = running.keep(await startRestartableN8n());
+	return { emulator, n8n, client: n8n.client };
+});
 let home: string;
 
 beforeAll(async () => {
-	emulator = running.keep(await startEmulator({ videoSeconds: 0.01 }));
-	n8n = running.keep(await startRestartableN8n());
-	({ client } = n8n);
-	for (const name of [EXAMPLE_CREDENTIAL, 'Emulator'])
-		await client.createCredential({
-			name,
-			type: 'agentVideoApi',
-			data: { baseUrl: emulator.url, apiKey: 'demo-key' },
-		});
-	home = await client.personalProject();
+	home = await session.client.personalProject();
 }, SET_UP_LIMIT_MS);
 
-afterAll(async () => {
-	await running.stop();
-}, RUN_LIMIT_MS);
-
-/** Publishes a workflow; by default one that creates the video of a key. */
-async function publish(path: string, drawn = keyedWorkflow(path)): Promise<WorkflowRef> {
-	const ref = await client.importWorkflow(drawn);
-	await client.activate(ref);
-	return ref;
-}
+/** Publishes a workflow that creates the video of a key. */
+const publish = (path: string) => session.publish(keyedWorkflow(path));
 
 /** Runs a workflow in production; returns its output, or why it failed. */
 async function run(ref: WorkflowRef, path: string, key = path): Promise<IDataObject | string> {
+	const { client, n8n } = session;
 	await postWebhook(`${n8n.url}/webhook/${path}`, { key }).catch(() => undefined);
 	const execution = await client.lastExecution(ref);
 	const failure = failureOf(execution);
@@ -67,14 +51,14 @@ async function run(ref: WorkflowRef, path: string, key = path): Promise<IDataObj
 }
 
 const created = (path: string) =>
-	emulator.tasks.all.filter(({ video }) => video.prompt.includes(path)).length;
+	session.emulator.tasks.all.filter(({ video }) => video.prompt.includes(path)).length;
 
 it(
 	'another process locks the database in the middle of creations: each is paid for once',
 	async () => {
-		const ref = await publish('locked', videosWorkflow('locked'));
+		const { client, emulator, n8n } = session;
+		const ref = await session.publish(videosWorkflow('locked'));
 		// Two have a task by then, and two have no answer yet.
-		emulator.journal.clear();
 		emulator.faults.add({ kind: 'hold', path: CREATIONS, skip: 2, count: 9 });
 		await postWebhook(`${n8n.url}/webhook/locked`, { key: 'locked' });
 		await until(() => emulator.journal.of(CREATIONS).length === 4);
@@ -97,6 +81,7 @@ it(
 it(
 	'a workflow that is moved to another project pays for nothing twice, and says what to do',
 	async () => {
+		const { client } = session;
 		const ref = await publish('moved');
 		const first = await run(ref, 'moved');
 		expect(first).toMatchObject({ task_id: expect.any(String) as string });
@@ -121,6 +106,7 @@ it(
 it(
 	'the workflows of a user who is deleted pay for nothing twice: n8n renames their table, and they say so',
 	async () => {
+		const { client, n8n } = session;
 		const leaver = await client.invite('john@example.com');
 		const ref = await publish('left');
 		await client.transfer(ref, leaver.project);
@@ -149,6 +135,7 @@ it(
 it(
 	'a backup of n8n has the paid videos; what came later is created again',
 	async () => {
+		const { n8n } = session;
 		const ref = await publish('backup');
 		await run(ref, 'backup');
 		await n8n.kill();

@@ -1,17 +1,18 @@
 // @seconds 100
-import { binaryOf, failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
-import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
+import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
+import type { WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import type { Worker } from '../../lab/n8n/startQueue';
-import type { Workflow } from '../../lab/n8n/workflow';
 import { seededRandom } from '../support/seededRandom';
 import { thorough } from '../support/thorough';
 import { COMPLETED } from '../support/waitOutputs';
-import { node, workflow } from '../e2e/support/buildWorkflow';
+import { node, webhook, workflow } from '../e2e/support/buildWorkflow';
+import { start } from '../e2e/support/drawAgent';
 import {
 	compareBooks,
 	CREATIONS,
 	expectEnd,
+	expectFile,
 	IN_ORDER,
 	LEDGER,
 	ledgerRows,
@@ -23,14 +24,9 @@ import {
 	VIDEOS,
 	videosWorkflow,
 } from '../e2e/support/ledger';
-import {
-	isAlive,
-	SHORT_INTERVALS,
-	startQueueSession,
-	withKeys,
-	type QueueSession,
-} from '../e2e/support/queueSession';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from '../e2e/support/session';
+import { isAlive, SHORT_INTERVALS, startQueueSession } from '../e2e/support/queueSession';
+import { SET_UP_LIMIT_MS } from '../e2e/support/session';
+import { useSessionOf } from '../e2e/support/useSession';
 
 const LIMIT_MS = 5 * 60_000;
 const random = seededRandom(81);
@@ -62,37 +58,24 @@ const KNOWN = 3;
 const MAIN_KEYS = thorough(['Main-1'], ['Main-1', 'Main-2']);
 const CHATS = '/v1/chat/completions';
 
-let session: QueueSession;
-let client: N8nClient;
+const OPTIONS = { videoSeconds: 0.01, settings: SHORT_INTERVALS };
+const session = useSessionOf((running) => startQueueSession(running, OPTIONS));
 let collecting: WorkflowRef;
 const refs = new Map<string, WorkflowRef>();
 
 beforeAll(async () => {
-	session = await startQueueSession({ videoSeconds: 0.01, settings: SHORT_INTERVALS });
-	({ client } = session);
-	await client.createCredential({
-		name: 'Emulator',
-		type: 'agentVideoApi',
-		data: { baseUrl: session.emulator.url, apiKey: 'demo-key' },
-	});
-	const publish = async (key: string, drawn: Workflow) => {
-		const ref = await client.importWorkflow(drawn);
-		await client.activate(ref);
-		refs.set(key, ref);
-	};
 	for (const key of [...EXECUTIONS.map((each) => each.key), ...MAIN_KEYS])
-		await publish(key, videosWorkflow(key));
+		refs.set(key, await session.publish(videosWorkflow(key)));
 	for (const key of [KEYED, ...Object.keys(ENDS)])
-		await publish(key, withKeys(videosWorkflow(key), "={{ $json.prompt.split(',')[0] }}"));
-	const [start] = videosWorkflow('Plan').nodes;
+		refs.set(key, await session.publish(videosWorkflow(key, { isKeyed: true })));
 	const asking = node('Plan', 'n8n-nodes-agent-video.superAssistant', 1, {
 		parameters: { appCode: 'demo-assistant', message: 'Make a plan' },
 		credential: 'Emulator',
 	});
-	await publish('Plan', workflow('Plan', [start!, asking]));
-	collecting = await client.importWorkflow(
+	refs.set('Plan', await session.publish(workflow('Plan', [webhook('Plan'), asking])));
+	collecting = await session.client.importWorkflow(
 		workflow('Collect', [
-			node('Now', 'n8n-nodes-base.manualTrigger', 1),
+			start,
 			node('Wait for Video', 'n8n-nodes-agent-video.waitForVideo', 1, {
 				parameters: { tasks: 'ledger', ledgerTasks: 'project', options: { minimumAge: 0 } },
 				credential: 'Emulator',
@@ -101,13 +84,10 @@ beforeAll(async () => {
 	);
 }, SET_UP_LIMIT_MS);
 
-afterAll(async () => {
-	await session.stop();
-}, RUN_LIMIT_MS);
-
 /** Starts an execution by its webhook; returns its ID. */
 async function begin(key: string, videos = VIDEOS): Promise<string> {
-	const list = async () => (await client.executions(refs.get(key)!)).map(({ id }) => Number(id));
+	const list = async () =>
+		(await session.client.executions(refs.get(key)!)).map(({ id }) => Number(id));
 	const known = await list();
 	await postWebhook(`${session.queue.main.url}/webhook/${key}`, { key, videos });
 	// n8n may list it a little later; the operations on tables are executions of the workflow, too.
@@ -125,7 +105,7 @@ const finished = (execution: Execution) =>
 it(
 	'the workers are killed in six executions at six moments',
 	async () => {
-		const { emulator, queue } = session;
+		const { client, emulator, queue } = session;
 		const ids = new Map<string, string>();
 		for (const { key, moment } of EXECUTIONS) {
 			prepare(emulator, key, moment);
@@ -165,14 +145,13 @@ it(
 it(
 	'a workflow with an Idempotency Key creates only what is missing when it is run again',
 	async () => {
-		const { emulator } = session;
+		const { client, emulator } = session;
 		const execution = await client.waitForExecution(await begin(KEYED));
 		expect(await compareBooks(emulator, client, KEYED)).toStrictEqual(IN_ORDER);
 		await expectEnd(client, KEYED, execution);
 		// The main process can read what a worker has stored.
 		const [video] = outputItems(execution, 'Wait for Video', COMPLETED);
-		const file = await client.download(binaryOf(video!, 'data'));
-		expect(file.length).toBeGreaterThan(1_000);
+		await expectFile(client, video!);
 		const created = outputItems(execution, 'Create Video').map(({ json }) => json['reused']);
 		expect(created).toStrictEqual(
 			Array.from({ length: VIDEOS }, (_, shot) => (shot < VIDEOS / 2 ? true : undefined)),
@@ -184,16 +163,14 @@ it(
 it(
 	'a later execution delivers what the killed ones have left open',
 	async () => {
-		const rows = (await client.dataTableRows(LEDGER))!;
+		const rows = (await session.client.dataTableRows(LEDGER))!;
 		const open = rows
 			.filter((row) => row['finished_at'] === null && row['task_id'])
 			.map((row) => row['task_id']);
 		expect(open.length).toBeGreaterThan(VIDEOS);
-		const collect = async () =>
-			await client.waitForExecution(await client.run(collecting, 'Now'));
-		const collected = await collect();
+		const collected = await session.execute(collecting);
 		expect(finished(collected).sort()).toStrictEqual(open.sort());
-		expect(finished(await collect())).toStrictEqual([]);
+		expect(finished(await session.execute(collecting))).toStrictEqual([]);
 	},
 	LIMIT_MS,
 );
@@ -201,7 +178,7 @@ it(
 it(
 	'the main process is killed: the worker finishes the videos',
 	async () => {
-		const { emulator, queue } = session;
+		const { client, emulator, queue } = session;
 		for (const key of MAIN_KEYS) {
 			emulator.faults.add({ kind: 'hold', path: CREATIONS, contains: `${key} `, count: 9 });
 			const id = await begin(key);
@@ -220,7 +197,7 @@ it(
 thorough(it.skip, it)(
 	'workers end in the middle of creations with keys: running again delivers the known tasks, and its retry the rest',
 	async () => {
-		const { emulator, queue } = session;
+		const { client, emulator, queue } = session;
 		const ended: Worker[] = [];
 		for (const [key, end] of Object.entries(ENDS)) {
 			// These are lost: nobody can tell, and they have no task.

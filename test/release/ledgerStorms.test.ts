@@ -13,7 +13,7 @@ import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { startRestartableN8n } from '../../lab/n8n/restartableN8n';
-import { Running } from '../../lab/services/Running';
+import type { Running } from '../../lab/services/Running';
 import { seededRandom } from '../support/seededRandom';
 import {
 	compareBooks,
@@ -26,8 +26,9 @@ import {
 	VIDEOS,
 	videosWorkflow,
 } from '../e2e/support/ledger';
-import { isAlive, SHORT_INTERVALS, startQueueSession, withKeys } from '../e2e/support/queueSession';
-import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from '../e2e/support/session';
+import { isAlive, SHORT_INTERVALS, startQueueSession } from '../e2e/support/queueSession';
+import { SET_UP_LIMIT_MS } from '../e2e/support/session';
+import { useSessionOf } from '../e2e/support/useSession';
 
 const STORMS = Number(process.env['STORMS'] ?? 4);
 /** Executions at the same moment. */
@@ -57,7 +58,6 @@ interface Site {
 	readonly processes: () => readonly number[];
 	/** Sets the wall clock of one process off by seconds; its timers go on. */
 	readonly moveClock: (seconds: number) => Promise<void>;
-	readonly stop: () => Promise<void>;
 }
 
 /** A wall clock that can be set while its process runs. */
@@ -93,8 +93,7 @@ async function newClock(): Promise<Clock> {
 	};
 }
 
-async function sqliteSite(): Promise<Site> {
-	const running = new Running();
+async function sqliteSite(running: Running): Promise<Site> {
 	const clock = running.keep(await newClock());
 	const emulator = running.keep(await startEmulator({ videoSeconds: 0.01 }));
 	const n8n = running.keep(await startRestartableN8n(clock.settings));
@@ -108,21 +107,15 @@ async function sqliteSite(): Promise<Site> {
 		},
 		processes: () => [n8n.pid()],
 		moveClock: clock.move,
-		stop: async () => {
-			await running.stop();
-		},
 	};
 }
 
-async function postgresSite(): Promise<Site> {
-	const session = await startQueueSession({
+async function postgresSite(running: Running): Promise<Site> {
+	const { queue, client, emulator } = await startQueueSession(running, {
 		videoSeconds: 0.01,
 		workers: 0,
 		settings: SHORT_INTERVALS,
 	});
-	const { queue, client, emulator } = session;
-	const running = new Running();
-	running.keep(session);
 	const clocks: Clock[] = [];
 	const addWorker = async () => {
 		const clock = running.keep(await newClock());
@@ -143,9 +136,6 @@ async function postgresSite(): Promise<Site> {
 		moveClock: async (seconds) => {
 			await clocks[queue.workers.indexOf(alive()[0]!)]!.move(seconds);
 		},
-		stop: async () => {
-			await running.stop();
-		},
 	};
 }
 
@@ -153,27 +143,14 @@ describe.each([
 	['SQLite', sqliteSite, 31],
 	['PostgreSQL and two workers', postgresSite, 32],
 ] as const)('%s', (name, start, seed) => {
-	let site: Site;
+	const site = useSessionOf(start);
 	let ref: WorkflowRef;
 	const path = name.split(' ')[0]!;
 	const random = seededRandom(seed);
 
 	beforeAll(async () => {
-		site = await start();
-		await site.client.createCredential({
-			name: 'Emulator',
-			type: 'agentVideoApi',
-			data: { baseUrl: site.emulator.url, apiKey: 'demo-key' },
-		});
-		ref = await site.client.importWorkflow(
-			withKeys(videosWorkflow(path), '={{ $json.prompt }}'),
-		);
-		await site.client.activate(ref);
+		ref = await site.publish(videosWorkflow(path, { isKeyed: true }));
 	}, SET_UP_LIMIT_MS);
-
-	afterAll(async () => {
-		await site.stop();
-	}, RUN_LIMIT_MS);
 
 	const begin = async (key: string) => {
 		await postWebhook(`${site.url}/webhook/${path}`, { key }).catch(() => undefined);

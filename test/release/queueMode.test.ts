@@ -1,76 +1,49 @@
 import { failureOf, outputItems } from '../../lab/n8n/execution';
-import type { N8nClient, WorkflowRef } from '../../lab/n8n/N8nClient';
+import type { WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
 import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
-import { Running } from '../../lab/services/Running';
 import { streamWebhook } from '../../lab/n8n/streamChat';
-import type { Workflow } from '../../lab/n8n/workflow';
 import { events, startScriptedServer, type Script } from '../support/scriptedServer';
-import { node, workflow } from '../e2e/support/buildWorkflow';
+import { drawn, node, webhook, workflow } from '../e2e/support/buildWorkflow';
+import { set, start } from '../e2e/support/drawAgent';
 import { heldReply, text } from '../e2e/support/heldReply';
 import { createAtOnce, keyedWorkflow } from '../e2e/support/keyedVideos';
 import { CREATIONS, LEDGER } from '../e2e/support/ledger';
 import { crowdedAssistant, sendAtOnce } from '../e2e/support/sharedSession';
-import { startQueueSession, type QueueSession } from '../e2e/support/queueSession';
+import { startQueueSession } from '../e2e/support/queueSession';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from '../e2e/support/session';
+import { useSessionOf } from '../e2e/support/useSession';
 
 const ASSISTANT = 'n8n-nodes-agent-video.superAssistant';
 /** Executions that a person starts run on the main process by default; here on the workers, like all others. */
 const MANUAL_ON_WORKERS = { OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'true' };
 
-const running = new Running();
-let session: QueueSession;
-let client: N8nClient;
+/** Concurrency 2: four executions need both workers. */
+const OPTIONS = { videoSeconds: 4, concurrency: 2, settings: MANUAL_ON_WORKERS };
+
+const session = useSessionOf((running) => startQueueSession(running, OPTIONS));
 let answer: Script;
 
 beforeAll(async () => {
-	const scripted = running.keep(
+	const scripted = session.keep(
 		await startScriptedServer((...args) => {
 			answer(...args);
 		}),
 	);
-	// Concurrency 2: four executions need both workers.
-	session = running.keep(
-		await startQueueSession({
-			videoSeconds: 4,
-			concurrency: 2,
-			settings: MANUAL_ON_WORKERS,
-		}),
-	);
-	({ client } = session);
-	for (const [name, baseUrl] of [
-		[EXAMPLE_CREDENTIAL, session.emulator.url],
-		['Scripted', scripted.url],
-	] as const) {
-		await client.createCredential({
-			name,
-			type: 'agentVideoApi',
-			data: { baseUrl, apiKey: 'demo-key' },
-		});
-	}
+	await session.credential('Scripted', scripted.url);
 }, SET_UP_LIMIT_MS);
 
-afterAll(async () => {
-	await running.stop();
-}, RUN_LIMIT_MS);
-
-const webhook = (path: string, responseMode: string) =>
-	node('Webhook', 'n8n-nodes-base.webhook', 2.1, {
-		parameters: { httpMethod: 'POST', path, responseMode },
-		webhookId: path,
-	});
-const start = node('Start', 'n8n-nodes-base.manualTrigger', 1);
+/** An assistant that keeps a session for the key in the body of the webhook. */
+const KEYED = {
+	message: '={{ $json.body.message }}',
+	session: 'key',
+	sessionKey: '={{ $json.body.key }}',
+};
 const assistant = (parameters: object, credential = EXAMPLE_CREDENTIAL) =>
 	node('Assistant', ASSISTANT, 1, {
 		parameters: { appCode: 'demo-assistant', ...parameters },
 		credential,
 	});
-
-async function publish(drawn: Workflow): Promise<WorkflowRef> {
-	const ref = await client.importWorkflow(drawn);
-	await client.activate(ref);
-	return ref;
-}
 
 /** The indexes of the workers that ran these executions. */
 const workersOf = (executions: readonly { readonly id: string }[]) =>
@@ -85,15 +58,8 @@ describe('sessions remembered per key', () => {
 	};
 
 	beforeAll(async () => {
-		ref = await publish(
-			workflow('Memory', [
-				webhook('memory', 'lastNode'),
-				assistant({
-					message: '={{ $json.body.message }}',
-					session: 'key',
-					sessionKey: '={{ $json.body.key }}',
-				}),
-			]),
+		ref = await session.publish(
+			workflow('Memory', [webhook('memory', 'lastNode'), assistant(KEYED)]),
 		);
 	}, RUN_LIMIT_MS);
 
@@ -111,7 +77,7 @@ describe('sessions remembered per key', () => {
 				'You have not told me that yet.',
 			);
 
-			const executions = await client.executions(ref);
+			const executions = await session.client.executions(ref);
 			expect(executions).toHaveLength(2 * NAMES.length + 1);
 			expect(workersOf(executions)).toStrictEqual([0, 1]);
 		},
@@ -122,26 +88,18 @@ describe('sessions remembered per key', () => {
 		'of first messages of one key at the same moment on both workers, the session of the newest row stays',
 		async () => {
 			answer = crowdedAssistant();
-			const crowd = await publish(
+			const crowd = await session.publish(
 				workflow('Crowd', [
 					webhook('crowd', 'lastNode'),
-					assistant(
-						{
-							message: '={{ $json.body.message }}',
-							session: 'key',
-							sessionKey: '={{ $json.body.key }}',
-							output: 'detailed',
-						},
-						'Scripted',
-					),
+					assistant({ ...KEYED, output: 'detailed' }, 'Scripted'),
 				]),
 			);
 			const url = `${session.queue.main.url}/webhook/crowd`;
-			const { first, newest, later } = await sendAtOnce(client, url);
+			const { first, newest, later } = await sendAtOnce(session.client, url);
 			expect([...first].sort()).toStrictEqual(['s-0', 's-1', 's-2', 's-3']);
 			expect(first).toContain(newest);
 			expect(later).toBe(newest);
-			expect(workersOf(await client.executions(crowd))).toStrictEqual([0, 1]);
+			expect(workersOf(await session.client.executions(crowd))).toStrictEqual([0, 1]);
 		},
 		RUN_LIMIT_MS,
 	);
@@ -150,7 +108,7 @@ describe('sessions remembered per key', () => {
 		'concurrent first messages do not conflict when they create the table',
 		async () => {
 			for (let round = 1; round <= 2; round++) {
-				await client.removeDataTables('agent_video_sessions');
+				await session.client.removeDataTables('agent_video_sessions');
 				const replies = await Promise.all(
 					NAMES.map((name) => sendMessage(`${round}-${name}`, `My name is ${name}.`)),
 				);
@@ -183,7 +141,7 @@ it(
 				send();
 			}
 		};
-		const ref = await publish(
+		const ref = await session.publish(
 			workflow('Chat', [
 				webhook('chat', 'lastNode'),
 				node('Answer', 'n8n-nodes-agent-video.chatCompletion', 1, {
@@ -205,7 +163,7 @@ it(
 		const asked = texts.filter((content) => /^[a-d]/.test(content));
 		expect(asked.sort()).toStrictEqual(names.flatMap((name) => [`${name}1`, `${name}2`]));
 		expect(texts).toHaveLength(17);
-		expect(workersOf(await client.executions(ref))).toStrictEqual([0, 1]);
+		expect(workersOf(await session.client.executions(ref))).toStrictEqual([0, 1]);
 	},
 	RUN_LIMIT_MS,
 );
@@ -213,7 +171,7 @@ it(
 it(
 	'executions of one Idempotency Key at the same moment create one video on all workers',
 	async () => {
-		const ref = await publish(keyedWorkflow('keyed'));
+		const ref = await session.publish(keyedWorkflow('keyed'));
 		const items = await createAtOnce(
 			session,
 			ref,
@@ -224,7 +182,7 @@ it(
 		expect(session.emulator.journal.of(CREATIONS)).toHaveLength(1);
 		expect(new Set(items.map(({ task_id: id }) => id)).size).toBe(1);
 		expect(items.filter(({ reused }) => reused === true)).toHaveLength(3);
-		expect(workersOf(await client.executions(ref))).toStrictEqual([0, 1]);
+		expect(workersOf(await session.client.executions(ref))).toStrictEqual([0, 1]);
 	},
 	RUN_LIMIT_MS,
 );
@@ -233,7 +191,7 @@ it(
 	'executions on two workers at the same moment do not exceed a limit of the day',
 	async () => {
 		const { emulator, queue } = session;
-		const ref = await publish(
+		const ref = await session.publish(
 			workflow('Limited', [
 				webhook('limited', 'onReceived'),
 				node('Create Video', 'n8n-nodes-agent-video.createVideo', 1, {
@@ -250,7 +208,9 @@ it(
 			emulator.tasks.all.filter(({ video }) => video.prompt.startsWith('limited '));
 		await Promise.all(Array.from({ length: 6 }, post));
 		const ended = await Promise.all(
-			(await client.executions(ref)).map(({ id }) => client.waitForExecution(id)),
+			(await session.client.executions(ref)).map(({ id }) =>
+				session.client.waitForExecution(id),
+			),
 		);
 		expect(workersOf(ended)).toStrictEqual([0, 1]);
 		// One of each worker, of which the last video of the day would do for one: both may be refused.
@@ -264,14 +224,14 @@ it(
 				),
 			),
 		);
-		const rows = (await client.dataTableRows(LEDGER))!;
+		const rows = (await session.client.dataTableRows(LEDGER))!;
 		const own = rows.filter(({ prompt }) => String(prompt).startsWith('limited '));
 		expect(own.map(({ status }) => status)).toStrictEqual(Array(length).fill('open'));
 
 		let last = '';
 		for (let later = length; later <= 3; later++) {
 			await post();
-			last = failureOf(await client.lastExecution(ref));
+			last = failureOf(await session.client.lastExecution(ref));
 		}
 		expect(last).toContain('has created 3 today');
 		expect(made()).toHaveLength(3);
@@ -288,7 +248,7 @@ it(
 			define: 'example',
 			example: '{ "city": "Rome" }',
 		};
-		const chain = workflow('Agent', [
+		const nodes = [
 			start,
 			node('Agent', 'n8n-nodes-agent-video.functionCallingAgent', 1, {
 				parameters: {
@@ -298,23 +258,10 @@ it(
 				},
 				credential: EXAMPLE_CREDENTIAL,
 			}),
-			node('Weather', 'n8n-nodes-base.set', 3.4, {
-				parameters: {
-					mode: 'raw',
-					jsonOutput: '={{ { "sky": "clear in " + $json.city } }}',
-				},
-			}),
-		]);
-		const to = (name: string) => [{ node: name, type: 'main', index: 0 }];
-		const ref = await client.importWorkflow({
-			...chain,
-			connections: {
-				Start: { main: [to('Agent')] },
-				Agent: { main: [[], [], to('Weather')] },
-				Weather: { main: [to('Agent')] },
-			},
-		});
-		const execution = await client.waitForExecution(await client.run(ref, 'Start'));
+			set('Weather', '={{ { "sky": "clear in " + $json.city } }}'),
+		];
+		const ways = { Start: [['Agent']], Agent: [[], [], ['Weather']], Weather: [['Agent']] };
+		const execution = await session.execute(drawn('Agent', nodes, ways));
 		expect(failureOf(execution)).toBe('');
 		expect(workersOf([execution])).not.toContain(-1);
 		const [reply] = outputItems(execution, 'Agent');
@@ -331,7 +278,7 @@ it(
 	async () => {
 		const reply = heldReply([text('The first ')], [text('and the last.')]);
 		answer = reply.script;
-		const ref = await publish(
+		const ref = await session.publish(
 			workflow('Live', [
 				webhook('live', 'streaming'),
 				assistant({ message: '={{ $json.body.message }}' }, 'Scripted'),
@@ -355,7 +302,7 @@ it(
 			['item', 'and the last.'],
 			['end', undefined],
 		]);
-		expect(workersOf(await client.executions(ref))).not.toContain(-1);
+		expect(workersOf(await session.client.executions(ref))).not.toContain(-1);
 	},
 	RUN_LIMIT_MS,
 );

@@ -15,15 +15,15 @@ import {
 } from '../../../lab/n8n/readExample';
 import { chatText, chatUrl, streamWebhook } from '../../../lab/n8n/streamChat';
 import type { Workflow } from '../../../lab/n8n/workflow';
-import { node, workflow } from './buildWorkflow';
-import { LATE, LEDGER, until } from './ledger';
+import { chatMessage, node, webhook, workflow } from './buildWorkflow';
+import { expectFile, LATE, LEDGER, until } from './ledger';
 import { startMailbox } from './mailbox';
 import { connectMcp, mcpStatus } from './mcpClient';
 import { makeTasksOld } from './oldTasks';
 import { orderAtDesk } from './orderAtDesk';
 import { uploadPicture } from './uploadPicture';
 import { watchGallery } from './watchGallery';
-import type { Session } from './session';
+import { publish, type Session } from './session';
 
 /** What an example needs to run. */
 export interface ExampleLab extends Session {
@@ -201,22 +201,18 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 	// That the gallery plays such videos is tested in watchGallery.ts.
 	'storyboard-to-film.json': async (lab) => {
 		const file = 'storyboard-to-film.json';
-		const closed = await publish(lab, file);
+		const closed = await publishExample(lab, file);
 		const form = `${lab.n8n.url}/form/${webhookIdOf(await readExampleFile(file))}`;
-		const answers = new FormData();
-		answers.append('field-0', 'A kite');
-		await axios.post(form, answers, { proxy: false, validateStatus: () => true });
+		await axios.post(form, answersTo('A kite'), { proxy: false, validateStatus: () => true });
 		expect(await lab.client.executions(closed)).toStrictEqual([]);
 		await lab.client.archive(closed.id);
 		// Opened to everybody, with a day of four videos.
-		const ref = await publish(lab, file, [
+		const ref = await publishExample(lab, file, [
 			['"n8nUserAuth"', '"none"'],
 			['"maximumVideos":9', '"maximumVideos":4'],
 		]);
 		const make = async (topic: string) => {
-			const answers = new FormData();
-			answers.append('field-0', topic);
-			await postWebhook(form, answers);
+			await postWebhook(form, answersTo(topic));
 			return await lab.client.lastExecution(ref);
 		};
 
@@ -238,10 +234,7 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 			})),
 		);
 		expect(created[0]!.body).not.toHaveProperty('videos');
-		for (const clip of clips)
-			expect((await lab.client.download(binaryOf(clip, 'data'))).length).toBeGreaterThan(
-				1_000,
-			);
+		for (const clip of clips) await expectFile(lab.client, clip);
 		expect(outputItems(execution, 'Film').map(({ json }) => json)).toStrictEqual([
 			{ watch: `&tasks=${clips.map(({ json }) => json['task_id']).join()}` },
 		]);
@@ -263,7 +256,7 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 			type: 'httpBearerAuth',
 			data: { token },
 		});
-		await publish(lab, 'mcp-server.json');
+		await publishExample(lab, 'mcp-server.json');
 		const url = `${lab.n8n.url}/mcp/agent-video-mcp`;
 		const client = await connectMcp(url, token);
 		expect(await mcpStatus(url, 'wrong')).toBe(403);
@@ -329,10 +322,7 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		const finished = outputItems(execution, 'Finished Videos');
 		expect(finished).toHaveLength(3);
 		expect(outputItems(execution, 'Failed Videos')).toHaveLength(0);
-		for (const item of finished)
-			expect((await lab.client.download(binaryOf(item, 'data'))).length).toBeGreaterThan(
-				1_000,
-			);
+		for (const item of finished) await expectFile(lab.client, item);
 		// They are sent concurrently, in any order.
 		const created = bodies(lab, CREATE) as { model: string }[];
 		expect(created.sort((a, b) => (a.model < b.model ? -1 : 1))).toMatchObject([
@@ -357,13 +347,10 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 
 	'nightly-table-batch.json': async (lab) => {
 		const file = 'nightly-table-batch.json';
-		const ref = await publish(lab, file);
+		const ref = await publishExample(lab, file);
 		const form = `${lab.n8n.url}/form/${webhookIdOf(await readExampleFile(file))}`;
 		const order = async (topic: string, format: string) => {
-			const answers = new FormData();
-			answers.append('field-0', topic);
-			answers.append('field-1', format);
-			await postWebhook(form, answers);
+			await postWebhook(form, answersTo(topic, format));
 			expect(failureOf(await lab.client.lastExecution(ref))).toBe('');
 		};
 		await order('A lighthouse at dawn', '16:9');
@@ -443,7 +430,7 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 	},
 
 	'image-to-video.json': async (lab) => {
-		const ref = await publish(lab, 'image-to-video.json', [
+		const ref = await publishExample(lab, 'image-to-video.json', [
 			['"maximumVideos":10', '"maximumVideos":2'],
 		]);
 		const path = webhookIdOf(await readExampleFile('image-to-video.json'));
@@ -503,32 +490,27 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 			prompt: 'A kite',
 			ledger: { workflow_id: created.id },
 		});
-		const file = await lab.client.download(binaryOf(video!, 'data'));
-		expect(file.length).toBeGreaterThan(1_000);
+		await expectFile(lab.client, video!);
 		expect(await collect()).toHaveLength(0);
 	},
 
 	'when-the-night-fails.json': async (lab) => {
 		const mailbox = await startMailbox(lab.client);
 		try {
-			const errors = await publish(lab, 'when-the-night-fails.json');
+			const errors = await publishExample(lab, 'when-the-night-fails.json');
 			// n8n calls no error workflow for a click.
 			const night = await readExampleFile('nightly-video-batch.json');
 			const path = randomUUID();
-			const batch = await lab.client.importWorkflow({
+			const batch = await publish(lab.client, {
 				...night,
 				name: 'Failing Night',
 				settings: { ...night.settings, errorWorkflow: errors.id },
 				nodes: night.nodes.map((each) =>
 					each.name === 'Every Night at 2'
-						? node(each.name, 'n8n-nodes-base.webhook', 2.1, {
-								parameters: { httpMethod: 'POST', path },
-								webhookId: path,
-							})
+						? webhook(path, 'onReceived', each.name)
 						: each,
 				),
 			});
-			await lab.client.activate(batch);
 			lab.emulator.faults.add({ kind: 'status', status: 401, path: STATUS });
 			await postWebhook(`${lab.n8n.url}/webhook/${path}`, {});
 			await until(() => mailbox.letters.length > 0);
@@ -590,6 +572,13 @@ const toolResults = (lab: ExampleLab): unknown[] => {
 	return results.map(({ content }) => JSON.parse(content) as unknown);
 };
 
+/** What the page of a form sends. */
+function answersTo(...texts: readonly string[]): FormData {
+	const answers = new FormData();
+	for (const [index, text] of texts.entries()) answers.append(`field-${index}`, text);
+	return answers;
+}
+
 /** What is changed in an example, so that a test does not wait for its limits. */
 type Changes = readonly (readonly [from: string, to: string])[];
 
@@ -602,22 +591,20 @@ async function changed(file: string, changes: Changes): Promise<Workflow> {
 	return JSON.parse(text) as Workflow;
 }
 
-async function publish(
+async function publishExample(
 	{ client }: ExampleLab,
 	file: string,
 	changes: Changes = [],
 ): Promise<WorkflowRef> {
-	const ref = await client.importWorkflow(await changed(file, changes));
-	await client.activate(ref);
-	return ref;
+	return await publish(client, await changed(file, changes));
 }
 
 /** Activates the chat of an example and returns one conversation; `of` begins that of another visitor. */
 async function publishChat(lab: ExampleLab, file: string, changes?: Changes) {
-	const ref = await publish(lab, file, changes);
+	const ref = await publishExample(lab, file, changes);
 	const url = chatUrl(lab.n8n.url, webhookIdOf(await readExampleFile(file)));
 	const send = (chatInput: string, sessionId: string, login?: Readonly<Record<string, string>>) =>
-		streamWebhook(url, { action: 'sendMessage', sessionId, chatInput }, undefined, login);
+		streamWebhook(url, chatMessage(chatInput, sessionId), undefined, login);
 	const of = (sessionId: string) => ({
 		ask: async (question: string) => {
 			const lines = await send(question, sessionId, lab.client.login);

@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../../../emulator/faults/fault';
 import type { JournalEntry } from '../../../emulator/journal';
 import type { Emulator } from '../../../emulator/startEmulator';
-import { failureOf, outputItems, type Execution } from '../../../lab/n8n/execution';
+import { binaryOf, failureOf, outputItems, type Execution } from '../../../lab/n8n/execution';
 import type { DataTableRow, N8nClient, WorkflowRef } from '../../../lab/n8n/N8nClient';
 import type { Workflow } from '../../../lab/n8n/workflow';
 import { COMPLETED } from '../../support/waitOutputs';
-import { drawn, node, webhook, workflow } from './buildWorkflow';
+import { calledTrigger, calls, drawn, node, webhook, workflow } from './buildWorkflow';
+import { publish } from './session';
 
 /** The data table of the paid tasks. */
 export const LEDGER = 'agent_video_tasks';
@@ -142,19 +143,9 @@ export async function callingWorkflow(
 	client: N8nClient,
 	{ mode = 'each', options = {}, more = {}, isLoop = false } = {},
 ): Promise<Workflow & { readonly called: WorkflowRef }> {
-	const trigger = node('When Called', 'n8n-nodes-base.executeWorkflowTrigger', 1.1, {
-		parameters: { inputSource: 'passthrough' },
-	});
-	const nodes = [trigger, { ...createNode, ...more }];
-	const called = await client.importWorkflow(workflow(`${path} called`, nodes));
-	await client.activate(called);
-	const call = node('Call', 'n8n-nodes-base.executeWorkflow', 1.3, {
-		parameters: {
-			workflowId: { __rl: true, mode: 'id', value: called.id },
-			mode,
-			options,
-		},
-	});
+	const nodes = [calledTrigger('When Called'), { ...createNode, ...more }];
+	const called = await publish(client, workflow(`${path} called`, nodes));
+	const call = calls(called, { mode, options });
 	if (isLoop) return { ...loopOver(path, call), called };
 	return { ...workflow(path, [...startNodes(path), call, waitNode]), called };
 }
@@ -253,6 +244,14 @@ export async function expectEnd(
 	});
 	expect(new Set(delivered.map(({ json }) => json['task_id'])).size).toBe(VIDEOS - open.length);
 	expect(reasons).toStrictEqual(open.map(() => expect.stringMatching(REPORTED) as string));
+}
+
+/** Checks that n8n has the file of an item. */
+export async function expectFile(
+	client: N8nClient,
+	item: Parameters<typeof binaryOf>[0],
+): Promise<void> {
+	expect((await client.download(binaryOf(item, 'data'))).length).toBeGreaterThan(1_000);
 }
 
 /** The rows of the executions with a key. */

@@ -12,6 +12,7 @@ import { inPage } from './inPage';
 import { CREATIONS, LATE, LEDGER } from './ledger';
 import { startMailbox } from './mailbox';
 import { makeTasksOld } from './oldTasks';
+import { publish } from './session';
 
 const WINDOW = { width: 900, height: 800, showLimitMs: 60_000 };
 /** The name of a customer comes from outside. */
@@ -32,8 +33,7 @@ export async function orderAtDesk(lab: ExampleLab): Promise<void> {
 		expect(text.split('"value":50')).toHaveLength(2);
 		const drawn = JSON.parse(text.replace('"value":50', '"value":1.2')) as Workflow;
 		const example = { ...drawn, settings: { ...drawn.settings, timezone: zoneAtNoon() } };
-		const ref = await client.importWorkflow(example);
-		await client.activate(ref);
+		const ref = await publish(client, example);
 		const form = `${n8n.url}/form/${webhookIdOf(example)}`;
 		const ownTasks = () => emulator.tasks.all.slice(before).map(({ id }) => id);
 		const before = emulator.tasks.all.length;

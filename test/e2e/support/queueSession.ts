@@ -1,13 +1,12 @@
 import { startEmulator, type Emulator } from '../../../emulator/startEmulator';
 import { N8nClient } from '../../../lab/n8n/N8nClient';
-import { Running } from '../../../lab/services/Running';
+import type { Running } from '../../../lab/services/Running';
 import {
 	startQueue,
 	type Queue,
 	type QueueOptions,
 	type Worker,
 } from '../../../lab/n8n/startQueue';
-import type { Workflow } from '../../../lab/n8n/workflow';
 import { showProgress } from './session';
 
 /** Intervals after which n8n fails the execution of a dead worker: a third of the defaults, and long beside a pause of a busy machine. */
@@ -24,32 +23,24 @@ export interface QueueSession {
 	readonly client: N8nClient;
 	/** Index of the worker that took an execution from the queue; -1 if none has. */
 	workerOf(executionId: string): number;
-	/** Stops everything in reverse order. */
-	stop(): Promise<void>;
 }
 
-/** Starts an emulator and n8n in queue mode, and signs in. If one part does not start, the others are stopped. */
+/** Starts an emulator and n8n in queue mode, and signs in. `running` keeps both. */
 export async function startQueueSession(
+	running: Running,
 	options: QueueOptions & { readonly videoSeconds: number },
 ): Promise<QueueSession> {
-	const running = new Running();
-	try {
-		const emulator = running.keep(await startEmulator(options));
-		const queue = running.keep(
-			await startQueue({ onProgress: showProgress, editor: false, ...options }),
-		);
-		const client = await N8nClient.signIn(queue.main.url);
-		return {
-			emulator,
-			queue,
-			client,
-			workerOf: (id) => queue.workers.findIndex((worker) => worker.executions().includes(id)),
-			stop: () => running.stop(),
-		};
-	} catch (error) {
-		await running.stop();
-		throw error;
-	}
+	const emulator = running.keep(await startEmulator(options));
+	const queue = running.keep(
+		await startQueue({ onProgress: showProgress, editor: false, ...options }),
+	);
+	const client = await N8nClient.signIn(queue.main.url);
+	return {
+		emulator,
+		queue,
+		client,
+		workerOf: (id) => queue.workers.findIndex((worker) => worker.executions().includes(id)),
+	};
 }
 
 /** Whether the process of a worker runs. */
@@ -59,14 +50,4 @@ export function isAlive({ pid }: Worker): boolean {
 	} catch {
 		return false;
 	}
-}
-
-/** A workflow in which each video has this Idempotency Key. */
-export function withKeys(drawn: Workflow, idempotencyKey: string): Workflow {
-	const nodes = drawn.nodes.map((each) => {
-		if (each.name !== 'Create Video') return each;
-		const options = { ...(each.parameters['options'] as object), idempotencyKey };
-		return { ...each, parameters: { ...each.parameters, options } };
-	});
-	return { ...drawn, nodes };
 }

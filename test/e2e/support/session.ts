@@ -6,7 +6,7 @@ import {
 import { N8nClient, type WorkflowRef } from '../../../lab/n8n/N8nClient';
 import { startN8n } from '../../../lab/n8n/startN8n';
 import type { Workflow } from '../../../lab/n8n/workflow';
-import { Running } from '../../../lab/services/Running';
+import type { Running } from '../../../lab/services/Running';
 import { sharedN8nUrl } from './sharedN8n';
 
 /** Milliseconds to start n8n and what a test file needs beside it, on a busy machine. */
@@ -24,33 +24,27 @@ export interface Session {
 	readonly emulator: Emulator;
 	readonly n8n: { readonly url: string };
 	readonly client: N8nClient;
-	/** Stops everything that was started here, in reverse order. */
-	stop(): Promise<void>;
 }
 
 /**
- * Starts an emulator and signs in to n8n. If one part does not start, the others are stopped.
+ * Starts an emulator and signs in to n8n.
  *
+ * @param running Keeps what is started.
  * @param settings Environment variables for an n8n of its own. Without them the session uses the n8n that is shared by
  * the test files of this jest worker, and archives its workflows at the end: another file may use the same webhooks.
  */
 export async function startSession(
+	running: Running,
 	options: EmulatorOptions = {},
 	settings?: Readonly<Record<string, string>>,
 ): Promise<Session> {
-	const running = new Running();
-	try {
-		const emulator = running.keep(await startEmulator(options));
-		const n8n = settings
-			? running.keep(await startN8n({ settings }))
-			: { url: await sharedN8nUrl() };
-		const client = await N8nClient.signIn(n8n.url);
-		if (!settings) running.keep({ stop: () => client.archiveWorkflows() });
-		return { emulator, n8n, client, stop: () => running.stop() };
-	} catch (error) {
-		await running.stop();
-		throw error;
-	}
+	const emulator = running.keep(await startEmulator(options));
+	const n8n = settings
+		? running.keep(await startN8n({ settings }))
+		: { url: await sharedN8nUrl() };
+	const client = await N8nClient.signIn(n8n.url);
+	if (!settings) running.keep({ stop: () => client.archiveWorkflows() });
+	return { emulator, n8n, client };
 }
 
 /** Creates a credential for a server. */

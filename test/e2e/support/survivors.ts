@@ -8,6 +8,7 @@ import { startRestartableN8n, type RestartableN8n } from '../../../lab/n8n/resta
 import type { Workflow } from '../../../lab/n8n/workflow';
 import { inParallel } from '../../../lab/services/inParallel';
 import { Running } from '../../../lab/services/Running';
+import { createCredential, publish } from './session';
 
 /** What a survivor works with. The emulator is its own, and so is the credential `Emulator`. */
 export interface Place {
@@ -84,15 +85,10 @@ async function placeOf(
 ): Promise<Place> {
 	const emulator = shared.running.keep(await startEmulator({ ...service, seed: number }));
 	const client = shared.n8n.client.beside();
-	await client.createCredential({
-		name: 'Emulator',
-		type: 'agentVideoApi',
-		data: { baseUrl: emulator.url, apiKey: 'demo-key' },
-	});
-	const publish = async (drawn: Workflow) => {
-		const ref = await client.importWorkflow(drawn);
-		await client.activate(ref);
-		return ref;
+	await createCredential(client, 'Emulator', emulator.url);
+	return {
+		...{ ...shared, emulator, client },
+		key: `kept-${number}`,
+		publish: (drawn) => publish(client, drawn),
 	};
-	return { ...shared, key: `kept-${number}`, emulator, client, publish };
 }

@@ -1,6 +1,6 @@
-import type { EmulatorOptions } from '../../../emulator/startEmulator';
+import type { Emulator, EmulatorOptions } from '../../../emulator/startEmulator';
 import type { Execution } from '../../../lab/n8n/execution';
-import type { WorkflowRef } from '../../../lab/n8n/N8nClient';
+import type { N8nClient, WorkflowRef } from '../../../lab/n8n/N8nClient';
 import { EXAMPLE_CREDENTIAL } from '../../../lab/n8n/readExample';
 import type { Workflow } from '../../../lab/n8n/workflow';
 import { Running } from '../../../lab/services/Running';
@@ -13,8 +13,14 @@ import {
 	type Session,
 } from './session';
 
+/** What every n8n of the tests has, however it was started. */
+interface Parts {
+	readonly emulator: Emulator;
+	readonly client: N8nClient;
+}
+
 /** The session of a test file. Its parts are there in the tests, and in hooks that are declared later. */
-export interface FileSession extends Omit<Session, 'stop'> {
+export type FileSession<T extends Parts = Session> = T & {
 	/** Keeps a resource that the file has started, and stops it behind the last test. */
 	readonly keep: Running['keep'];
 	/** Creates a credential for a server. */
@@ -27,13 +33,26 @@ export interface FileSession extends Omit<Session, 'stop'> {
 	 * @param destination The node of *Execute step*; without it the whole workflow runs.
 	 */
 	execute(workflow: Workflow | WorkflowRef, destination?: string): Promise<Execution>;
+};
+
+/** A session for the file that calls this, see useSessionOf. */
+export function useSession(
+	options: EmulatorOptions = {},
+	credentials?: readonly string[],
+): FileSession {
+	return useSessionOf((running) => startSession(running, options), credentials);
 }
 
 /**
- * A session for the file that calls this. The credentials `Emulator` and that of the examples are for its emulator, which has
- * an empty journal and no faults when a test begins.
+ * A session for the file, or block, that calls this. Its emulator has an empty journal and no faults when a test begins.
+ *
+ * @param start Starts what the session has, and keeps it.
+ * @param credentials Names of the credentials for the emulator; by default `Emulator` and that of the examples.
  */
-export function useSession(options: EmulatorOptions = {}): FileSession {
+export function useSessionOf<T extends Parts>(
+	start: (running: Running) => Promise<T>,
+	credentials: readonly string[] = ['Emulator', EXAMPLE_CREDENTIAL],
+): FileSession<T> {
 	const running = new Running();
 	const session = {
 		credential: async (...credential) => {
@@ -46,13 +65,11 @@ export function useSession(options: EmulatorOptions = {}): FileSession {
 			const ref = 'versionId' in workflow ? workflow : await client.importWorkflow(workflow);
 			return await client.waitForExecution(await client.run(ref, 'Start', destination));
 		},
-	} as FileSession;
+	} as FileSession<T>;
 
 	beforeAll(async () => {
-		const { emulator, n8n, client } = running.keep(await startSession(options));
-		Object.assign(session, { emulator, n8n, client });
-		for (const name of ['Emulator', EXAMPLE_CREDENTIAL])
-			await session.credential(name, emulator.url);
+		Object.assign(session, await start(running));
+		for (const name of credentials) await session.credential(name, session.emulator.url);
 	}, SET_UP_LIMIT_MS);
 
 	beforeEach(() => {

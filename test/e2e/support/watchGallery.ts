@@ -7,9 +7,11 @@ import type { WorkflowRef } from '../../../lab/n8n/N8nClient';
 import { readExampleFile } from '../../../lab/n8n/readExample';
 import type { Workflow } from '../../../lab/n8n/workflow';
 import { node, workflow } from './buildWorkflow';
+import { items, start } from './drawAgent';
 import type { ExampleLab } from './exampleRuns';
 import { inPage } from './inPage';
 import { LATE, LEDGER, until } from './ledger';
+import { publish } from './session';
 
 const FILE = 'video-gallery.json';
 const WIDTH = 900;
@@ -30,8 +32,7 @@ const get = async (url: string) =>
 export async function watchGallery(lab: ExampleLab): Promise<void> {
 	const { client, browser } = lab;
 	await expectEmpty(lab);
-	const ref = await client.importWorkflow(await readExampleFile(FILE));
-	await client.activate(ref);
+	const ref = await publish(client, await readExampleFile(FILE));
 	const { id, status } = await createVideos(lab);
 	expect(status).toBe('error');
 
@@ -105,10 +106,10 @@ async function onlyHash({ client }: ExampleLab): Promise<string> {
 async function expectEmpty(lab: ExampleLab): Promise<void> {
 	const { client, browser } = lab;
 	const example = JSON.stringify(await readExampleFile(FILE));
-	const ref = await client.importWorkflow(
+	const ref = await publish(
+		client,
 		JSON.parse(example.replaceAll('agent_video_tasks', 'no_such_ledger')) as Workflow,
 	);
-	await client.activate(ref);
 	await waitForWebhook(addressOf(lab));
 	// There is no table of links yet.
 	expect((await get(`${addressOf(lab)}?key=1`)).status).toBe(403);
@@ -203,12 +204,8 @@ async function expectOld({ client }: ExampleLab, link: string, id: string): Prom
 async function createVideos({ client }: ExampleLab) {
 	const ref = await client.importWorkflow(
 		workflow('Videos of the Gallery', [
-			node('Start', 'n8n-nodes-base.manualTrigger', 1),
-			node('Prompts', 'n8n-nodes-base.code', 2, {
-				parameters: {
-					jsCode: `return ${JSON.stringify(PROMPTS)}.map((prompt) => ({ json: { prompt } }));`,
-				},
-			}),
+			start,
+			items('Prompts', ...PROMPTS.map((prompt) => ({ prompt }))),
 			node('Create Video', 'n8n-nodes-agent-video.createVideo', 1, {
 				parameters: {
 					prompt: '={{ $json.prompt }}',
