@@ -16,7 +16,7 @@ import { runQuestions, type QuestionResult } from './runQuestions';
 
 interface BenchOptions {
 	readonly quick?: true;
-	readonly guard?: true;
+	readonly guard?: boolean;
 	readonly profile?: true;
 	readonly only?: readonly Question[];
 	readonly output?: string;
@@ -30,8 +30,8 @@ const PROFILES = join(CACHE_FOLDER, 'profiles');
 
 let stop: () => Promise<void> = () => Promise.resolve();
 
-async function bench({ quick, guard, profile, only, output }: BenchOptions): Promise<void> {
-	const small = quick === true || guard === true;
+async function bench({ quick, guard = false, profile, only, output }: BenchOptions): Promise<void> {
+	const small = quick === true || guard;
 	const machine = await describeMachine();
 	const date = new Date().toISOString().slice(0, 10);
 	await step('Prepare n8n', (onProgress) => installLab({ onProgress }));
@@ -39,7 +39,7 @@ async function bench({ quick, guard, profile, only, output }: BenchOptions): Pro
 	const run = async (questions: readonly Question[]) => {
 		const results = await runQuestions(
 			questions,
-			small,
+			{ quick: small, guard },
 			(stopAll) => {
 				stop = stopAll;
 			},
@@ -48,7 +48,7 @@ async function bench({ quick, guard, profile, only, output }: BenchOptions): Pro
 		showFailures(results);
 		return results;
 	};
-	if (guard === true) {
+	if (guard) {
 		showChecks(await checkBounds(QUESTIONS, run));
 		return;
 	}

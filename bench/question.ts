@@ -6,12 +6,35 @@ import type { MeasuringServer } from './server/startServer';
 export interface Bench {
 	/** Whether to use small sizes. */
 	readonly quick: boolean;
+	/** Whether to measure only what a ratio in bench/bounds.ts needs. */
+	readonly guard: boolean;
 	/** The server that all contenders call. */
 	readonly server: MeasuringServer;
 	/** The n8n instance that the benchmarks share; started on first use. */
 	readonly n8n: () => Promise<N8nInstance>;
 	/** Shows a line of progress. */
 	readonly onProgress: (text: string) => void;
+}
+
+/** What may be left out of a guard run. */
+interface Guarded {
+	/** Whether a ratio in bench/bounds.ts needs it. */
+	readonly isBounded?: true;
+}
+
+/** What a benchmark knows of a contender, beside what it runs. */
+export interface Contender extends Guarded {
+	readonly name: string;
+	/** What limits the comparison with the others. */
+	readonly note?: string;
+}
+
+/** The contenders or comparisons of this run: all, or those that a bound needs. */
+export function measuredOf<G extends Guarded>(
+	all: readonly G[],
+	{ guard }: Pick<Bench, 'guard'>,
+): readonly G[] {
+	return guard ? all.filter(({ isBounded }) => isBounded) : all;
 }
 
 /** A column of the table of figures. */

@@ -1,6 +1,6 @@
 import { step } from '../lab/services/step';
 import { startInstance, type N8nInstance } from './n8n/startInstance';
-import type { Question, Result } from './question';
+import type { Bench, Question, Result } from './question';
 import { startServer } from './server/startServer';
 
 /** A benchmark with its result, or with the reason for its failure. */
@@ -18,7 +18,7 @@ export interface QuestionResult {
  */
 export async function runQuestions(
 	questions: readonly Question[],
-	quick: boolean,
+	{ quick, guard }: Pick<Bench, 'quick' | 'guard'>,
 	onStart: (stop: () => Promise<void>) => void,
 	profiles?: string,
 ): Promise<readonly QuestionResult[]> {
@@ -37,7 +37,7 @@ export async function runQuestions(
 		for (const question of questions) {
 			const startMs = Date.now();
 			const outcome = await step(question.title, (onProgress) =>
-				question.run({ quick, server, n8n, onProgress }),
+				question.run({ quick, guard, server, n8n, onProgress }),
 			).catch((error: unknown) => ({ failure: String(error) }));
 			results.push({
 				question,

@@ -4,7 +4,7 @@ import { modelById, langchain, openAiModel, ourNode, webhook } from '../n8n/node
 import { spanMs } from '../n8n/startInstance';
 import { toFigures } from '../measure/figure';
 import { interleave } from '../measure/interleave';
-import type { Question, Row } from '../question';
+import { measuredOf, type Contender, type Question, type Row } from '../question';
 import { modelName } from '../server/behavior';
 
 const REPEATS = { full: 7, quick: 3 };
@@ -15,8 +15,7 @@ const WIDE = { rounds: 11, calls: 5 };
 
 type Shape = typeof SHORT;
 
-interface Contender {
-	readonly name: string;
+interface AgentContender extends Contender {
 	readonly workflow: (serverUrl: string, path: string, shape: Shape) => Workflow;
 }
 
@@ -38,7 +37,7 @@ const agentWithTools = (shape: Shape, parameters: object) =>
 
 /** Agent with Tools with one tool: a branch with one Set node. */
 export const withBranch =
-	(runCalls: string): Contender['workflow'] =>
+	(runCalls: string): AgentContender['workflow'] =>
 	(_serverUrl, path, shape) =>
 		drawn(
 			path,
@@ -55,7 +54,7 @@ export const withBranch =
 const calculator = () => langchain('Calculator', 'toolCalculator', 1);
 
 const aiAgent =
-	(version: number): Contender['workflow'] =>
+	(version: number): AgentContender['workflow'] =>
 	(serverUrl, path, shape) =>
 		withSubNodes(
 			workflow(path, [
@@ -73,14 +72,20 @@ const aiAgent =
 			],
 		);
 
-const CONTENDERS: readonly Contender[] = [
-	{ name: 'Agent with Tools, branch with one Set node', workflow: withBranch('oneAtATime') },
+const BRANCH = 'Agent with Tools, branch with one Set node';
+const CALCULATOR = 'Agent with Tools, Calculator tool';
+const AGENT = 'AI Agent 3.1, Calculator tool';
+const AGENT_2 = 'AI Agent 2.2, Calculator tool';
+
+const CONTENDERS: readonly AgentContender[] = [
+	{ name: BRANCH, isBounded: true, workflow: withBranch('oneAtATime') },
 	{
 		name: 'Agent with Tools, branch with one Set node, all calls of a round at once',
 		workflow: withBranch('allAtOnce'),
 	},
 	{
-		name: 'Agent with Tools, Calculator tool',
+		name: CALCULATOR,
+		isBounded: true,
 		workflow: (_serverUrl, path, shape) =>
 			withSubNodes(
 				workflow(path, [webhook(path, 'lastNode'), agentWithTools(shape, {})]),
@@ -88,15 +93,16 @@ const CONTENDERS: readonly Contender[] = [
 				[[calculator(), 'ai_tool']],
 			),
 	},
-	{ name: 'AI Agent 3.1, Calculator tool', workflow: aiAgent(3.1) },
-	{ name: 'AI Agent 2.2, Calculator tool', workflow: aiAgent(2.2) },
+	{ name: AGENT, isBounded: true, workflow: aiAgent(3.1) },
+	{ name: AGENT_2, workflow: aiAgent(2.2) },
 ];
 
 interface Comparison {
 	readonly id: string;
-	/** Indexes in CONTENDERS. */
-	readonly own: number;
-	readonly other: number;
+	readonly isBounded?: true;
+	/** Names of contenders. */
+	readonly own: string;
+	readonly other: string;
 	readonly calls: number;
 	readonly reason?: string;
 }
@@ -104,11 +110,17 @@ interface Comparison {
 const IN_ONE_RUN = 'AI Agent 2.2 stays in [one run](#goals)';
 
 const COMPARISONS: readonly Comparison[] = [
-	{ id: 'round-branch-vs-agent', own: 0, other: 3, calls: 1 },
-	{ id: 'round-calculator-vs-agent', own: 2, other: 3, calls: 1 },
-	{ id: 'wide-round-calculator-vs-agent', own: 2, other: 3, calls: WIDE.calls },
-	{ id: 'round-branch-vs-agent-2', own: 0, other: 4, calls: 1, reason: IN_ONE_RUN },
-	{ id: 'round-calculator-vs-agent-2', own: 2, other: 4, calls: 1, reason: IN_ONE_RUN },
+	{ id: 'round-branch-vs-agent', isBounded: true, own: BRANCH, other: AGENT, calls: 1 },
+	{ id: 'round-calculator-vs-agent', isBounded: true, own: CALCULATOR, other: AGENT, calls: 1 },
+	{ id: 'wide-round-calculator-vs-agent', own: CALCULATOR, other: AGENT, calls: WIDE.calls },
+	{ id: 'round-branch-vs-agent-2', own: BRANCH, other: AGENT_2, calls: 1, reason: IN_ONE_RUN },
+	{
+		id: 'round-calculator-vs-agent-2',
+		own: CALCULATOR,
+		other: AGENT_2,
+		calls: 1,
+		reason: IN_ONE_RUN,
+	},
 ];
 
 export const AGENT_LOOP: Question = {
@@ -117,48 +129,54 @@ export const AGENT_LOOP: Question = {
 	method: `The model calls tools in 1 or 11 rounds, with 1 or 5 calls each. *Per round* is the difference between 11 rounds and 1,
 divided by 10. *Per additional call* is the difference between 5 calls and 1 in 11 rounds, divided by 44. Times are from the end
 of the trigger to the end of the last node.`,
-	run: async ({ quick, server, n8n: shared, onProgress }) => {
+	run: async (bench) => {
+		const { quick, guard, server, n8n: shared, onProgress } = bench;
+		const contenders = measuredOf(CONTENDERS, bench);
+		// No bound compares additional calls.
+		const shapes = guard ? [SHORT, LONG] : [SHORT, LONG, WIDE];
 		const n8n = await shared();
 		const runs: (() => Promise<{ round: number; call: number }>)[] = [];
-		for (const [index, contender] of CONTENDERS.entries()) {
+		for (const [index, contender] of contenders.entries()) {
 			const time: (() => Promise<number>)[] = [];
-			for (const shape of [SHORT, LONG, WIDE]) {
+			for (const shape of shapes) {
 				const path = `agent-${index}-${shape.rounds}-${shape.calls}`;
 				const call = await n8n.install(contender.workflow(server.url, path, shape), path);
 				time.push(async () => spanMs(await call({ question: 'How much?' }), 'Webhook'));
 			}
 			runs.push(async () => {
-				const [short, long, wide] = [await time[0]!(), await time[1]!(), await time[2]!()];
+				const short = await time[0]!();
+				const long = await time[1]!();
+				const wide = guard ? long : await time[2]!();
 				return {
 					round: (long - short) / (LONG.rounds - SHORT.rounds),
 					call: (wide - long) / (WIDE.rounds * (WIDE.calls - LONG.calls)),
 				};
 			});
 		}
-		onProgress(`${CONTENDERS.length} contenders, round-robin`);
+		onProgress(`${contenders.length} contenders, round-robin`);
 		const measured = await interleave(runs, quick ? REPEATS.quick : REPEATS.full, (run) =>
 			run(),
 		);
 		const figures = await Promise.all(measured.map((values) => toFigures(values)));
-		const rows: Row[] = CONTENDERS.map(({ name }, index) => ({
+		const rows: Row[] = contenders.map(({ name }, index) => ({
 			contender: name,
 			figures: figures[index]!,
 		}));
 		// The cost of one more call can be smaller than its deviation, so it is compared as part of a round.
-		const roundMs = (of: number, calls: number) =>
-			figures[of]!.round.median + (calls - 1) * figures[of]!.call.median;
-		const ratio = (own: number, other: number, calls: number) =>
-			roundMs(own, calls) / roundMs(other, calls);
+		const roundMs = (name: string, calls: number) => {
+			const { round, call } = figures[contenders.findIndex((each) => each.name === name)]!;
+			return round.median + (calls - 1) * call.median;
+		};
 		return {
 			columns: [
 				{ key: 'round', title: 'per round (ms)', digits: 1 },
 				{ key: 'call', title: 'per additional call (ms)', digits: 1 },
 			],
 			rows,
-			ratios: COMPARISONS.map(({ id, own, other, calls, reason }) => ({
+			ratios: measuredOf(COMPARISONS, bench).map(({ id, own, other, calls, reason }) => ({
 				id: `agent-${id}`,
-				label: `round with ${calls === 1 ? '1 call' : `${calls} calls`}, ${CONTENDERS[own]!.name} vs. ${CONTENDERS[other]!.name}`,
-				value: ratio(own, other, calls),
+				label: `round with ${calls === 1 ? '1 call' : `${calls} calls`}, ${own} vs. ${other}`,
+				value: roundMs(own, calls) / roundMs(other, calls),
 				...(reason === undefined ? {} : { reason }),
 			})),
 		};

@@ -9,14 +9,12 @@ import {
 	splitItems,
 	webhook,
 } from '../n8n/nodes';
+import type { Contender } from '../question';
 import { modelName } from '../server/behavior';
 
 /** A workflow that sends many chat requests from its node `Chats`. */
-export interface ChatContender {
-	readonly name: string;
+export interface ChatContender extends Contender {
 	readonly workflow: (serverUrl: string, path: string, delayMs: number) => Workflow;
-	/** What limits the comparison with the others. */
-	readonly note?: string;
 }
 
 /** Requests in flight, for all contenders that can limit them. */
@@ -44,6 +42,7 @@ function viaHttpRequest(batching: (delayMs: number) => object): ChatContender['w
 export const CHAT_CONTENDERS = {
 	ours: {
 		name: `Chat Completion, concurrency ${CONCURRENCY}`,
+		isBounded: true,
 		workflow: (_serverUrl, path, delayMs) =>
 			workflow(path, [
 				...trigger(path),
@@ -69,6 +68,7 @@ export const CHAT_CONTENDERS = {
 	},
 	httpBatched: {
 		name: `HTTP Request, batches of ${CONCURRENCY}`,
+		isBounded: true,
 		note: `about ${CONCURRENCY} requests are in flight`,
 		workflow: viaHttpRequest((delayMs) => ({
 			batching: { batch: { batchSize: CONCURRENCY, batchInterval: Math.max(1, delayMs) } },
@@ -81,6 +81,7 @@ export const CHAT_CONTENDERS = {
 	},
 	chain: {
 		name: `Basic LLM Chain + OpenAI Chat Model, batches of ${CONCURRENCY}`,
+		isBounded: true,
 		workflow: (serverUrl, path, delayMs) =>
 			withSubNodes(
 				workflow(path, [

@@ -5,7 +5,14 @@ import { withInstance, nodeMs, type N8nInstance } from '../n8n/startInstance';
 import { exactFigure, toFigures, type Figure } from '../measure/figure';
 import { interleave } from '../measure/interleave';
 import { watchProcess } from '../measure/watchProcess';
-import type { Result, Bench, Question, Ratio, Row } from '../question';
+import {
+	measuredOf,
+	type Result,
+	type Bench,
+	type Question,
+	type Ratio,
+	type Row,
+} from '../question';
 import { modelName } from '../server/behavior';
 import {
 	CONCURRENCY,
@@ -21,7 +28,7 @@ const LATENCIES = [
 	{ delayMs: 200, warmUps: 0, repeats: { full: 3, quick: 3 } },
 ] as const;
 const COUNT = { full: 500, quick: 60 };
-const CONTENDERS = Object.entries(CHAT_CONTENDERS) as [string, ChatContender][];
+const CONTENDERS: readonly ChatContender[] = Object.values(CHAT_CONTENDERS);
 const BASELINE = `\`openai\` client in plain Node, concurrency ${CONCURRENCY} (baseline)`;
 
 type Run = () => Promise<{ readonly wall: number; readonly cpu: number }>;
@@ -42,23 +49,15 @@ in a new n8n for each contender (full runs only).`,
 async function measureTimes(bench: Bench, count: number): Promise<Row[]> {
 	const n8n = await bench.n8n();
 	const rows: Row[] = [];
-	for (const [, contender] of CONTENDERS) {
-		rows.push({
-			contender: contender.name,
-			figures: {},
-			...(contender.note === undefined ? {} : { note: contender.note }),
-		});
-	}
-	rows.push({
-		contender: BASELINE,
-		figures: {},
-	});
+	const contenders = measuredOf(CONTENDERS, bench);
+	for (const { name, note } of contenders)
+		rows.push({ contender: name, figures: {}, ...(note === undefined ? {} : { note }) });
+	rows.push({ contender: BASELINE, figures: {} });
 
 	for (const { delayMs, warmUps, repeats } of LATENCIES) {
 		const runs: Run[] = [];
-		for (const [id, contender] of CONTENDERS) {
+		for (const [id, contender] of contenders.entries())
 			runs.push(await nodeRun(n8n, bench, { id, contender, delayMs, count }));
-		}
 		runs.push(plainRun(bench, delayMs, count));
 		bench.onProgress(`${count} items, ${delayMs} ms`);
 		const measured = await interleave(
@@ -82,7 +81,8 @@ async function measureTimes(bench: Bench, count: number): Promise<Row[]> {
 }
 
 interface NodeRun {
-	readonly id: string;
+	/** Makes its path unique. */
+	readonly id: number;
 	readonly contender: ChatContender;
 	readonly delayMs: number;
 	readonly count: number;
@@ -119,12 +119,10 @@ function plainRun({ server }: Bench, delayMs: number, count: number): Run {
 
 async function withMemory(bench: Bench, rows: readonly Row[], count: number): Promise<Row[]> {
 	const peaks: Figure[] = [];
-	for (const [id, contender] of CONTENDERS) {
+	for (const contender of CONTENDERS) {
 		bench.onProgress(`memory: ${contender.name}`);
 		peaks.push(
-			await withInstance(bench.server.url, (n8n) =>
-				memoryOf(n8n, bench, id, contender, count),
-			),
+			await withInstance(bench.server.url, (n8n) => memoryOf(n8n, bench, contender, count)),
 		);
 	}
 	return rows.map((row, index) => {
@@ -136,18 +134,23 @@ async function withMemory(bench: Bench, rows: readonly Row[], count: number): Pr
 async function memoryOf(
 	n8n: N8nInstance,
 	{ server }: Bench,
-	id: string,
 	contender: ChatContender,
 	count: number,
 ): Promise<Figure> {
-	const call = await n8n.install(contender.workflow(server.url, id, 0), id);
+	const call = await n8n.install(contender.workflow(server.url, 'memory', 0), 'memory');
 	await call(prompts(1));
 	const { usage } = await watchProcess(n8n.pid, () => call(prompts(count)));
 	return exactFigure(usage.peakMb - usage.beforeMb);
 }
 
 function toResult(rows: readonly Row[]): Result {
-	const [ours, , batched, , chain, plain] = rows;
+	const rowOf = (name: string) => rows.find(({ contender }) => contender === name);
+	const [ours, batched, chain, plain] = [
+		CHAT_CONTENDERS.ours.name,
+		CHAT_CONTENDERS.httpBatched.name,
+		CHAT_CONTENDERS.chain.name,
+		BASELINE,
+	].map(rowOf);
 	const ratio = (key: string, peer: Row | undefined, name: string): Ratio[] => {
 		const [a, b] = [ours?.figures[key], peer?.figures[key]];
 		if (a === undefined || b === undefined) return [];

@@ -5,7 +5,7 @@ import { completeChat } from '../../nodes/client/chat/completeChat';
 import type { HttpPort } from '../../nodes/client/ports';
 import { toFigures } from '../measure/figure';
 import { interleave } from '../measure/interleave';
-import type { Question, Ratio, Row } from '../question';
+import { measuredOf, type Contender, type Question, type Ratio, type Row } from '../question';
 
 const CHUNKS = 6_000;
 /** The maximum of one socket read, and about the size of one event of a slow model. */
@@ -21,20 +21,19 @@ const TEXT = 'word '.repeat(CHUNKS);
 const MESSAGES = [{ role: 'user' as const, content: 'Hello?' }];
 
 /** A client library that reads a stream and returns its text. */
-interface Reader {
-	readonly name: string;
+interface Reader extends Contender {
 	readonly read: (pieces: readonly Uint8Array[]) => Promise<string>;
-	readonly note?: string;
 }
 
 const READERS: readonly Reader[] = [
-	{ name: 'this package (completeChat)', read: readOurs },
+	{ name: 'this package (completeChat)', isBounded: true, read: readOurs },
 	{
 		name: 'eventsource-parser + JSON.parse (baseline)',
+		isBounded: true,
 		read: readBare,
 		note: 'no validation; assembles the text only',
 	},
-	{ name: '`openai` client', read: readOpenAi },
+	{ name: '`openai` client', isBounded: true, read: readOpenAi },
 	{ name: '`ai` SDK, streamText', read: readAiSdk },
 ];
 
@@ -43,9 +42,11 @@ export const READING_STREAMS: Question = {
 	title: 'Reading streams',
 	method: `A reply of ${CHUNKS} chunks, about 1 MB, is read from memory, in pieces of 16 kB (a fast server) and of 256 bytes (about one
 event each).`,
-	run: async ({ quick, onProgress }) => {
+	run: async (bench) => {
+		const { quick, onProgress } = bench;
+		const readers = measuredOf(READERS, bench);
 		const bytes = sseStream();
-		const rows: Row[] = READERS.map(({ name, note }) => ({
+		const rows: Row[] = readers.map(({ name, note }) => ({
 			contender: name,
 			figures: {},
 			...(note === undefined ? {} : { note }),
@@ -55,7 +56,7 @@ event each).`,
 			onProgress(label);
 			const pieces = split(bytes, size);
 			const measured = await interleave(
-				READERS,
+				readers,
 				quick ? REPEATS.quick : REPEATS.full,
 				async ({ name, read }) => {
 					const startMs = performance.now();
@@ -91,7 +92,7 @@ async function ratiosOf(
 ): Promise<Ratio[]> {
 	const { median } = await import('simple-statistics');
 	const [ours, ...peers] = measured.map((values) => values.map((each) => each[`mb-${key}`]!));
-	return (['baseline', 'openai', 'ai'] as const).map((peer, index) => ({
+	return (['baseline', 'openai', 'ai'] as const).slice(0, peers.length).map((peer, index) => ({
 		id: `reading-${key}-vs-${peer}`,
 		label: `time per stream, ${label}, vs. ${READERS[index + 1]!.name}`,
 		value: median(peers[index]!.map((rate, round) => rate / ours![round]!)),

@@ -3,7 +3,7 @@ import { fakeClock } from '../../test/support/fakeClock';
 import { nodeMs, spanMs, withInstance, type N8nInstance } from '../n8n/startInstance';
 import { exactFigure, toFigure } from '../measure/figure';
 import { watchProcess } from '../measure/watchProcess';
-import type { Bench, Question, Ratio, Row } from '../question';
+import { measuredOf, type Bench, type Question, type Ratio, type Row } from '../question';
 import { TaskRuns } from '../server/taskRuns';
 import { withBranch } from './agentLoop';
 import { CHAT_CONTENDERS, MEASURED_NODE, prompts, type ChatContender } from './chatContenders';
@@ -37,7 +37,7 @@ to 5,000 tasks (quick run: up to 500) on a virtual clock on which a poll takes $
 time per item at the largest size divided by that at the next smaller one: 1 is linear. ${WORKERS_METHOD}`,
 	run: async (bench) => {
 		const points: Point[] = [];
-		for (const contender of NODES) {
+		for (const contender of measuredOf(NODES, bench)) {
 			bench.onProgress(contender.name);
 			const measure = (n8n: N8nInstance) => itemPoints(n8n, bench, contender);
 			points.push(
@@ -46,9 +46,10 @@ time per item at the largest size divided by that at the next smaller one: 1 is 
 					: await withInstance(bench.server.url, measure)),
 			);
 		}
-		bench.onProgress('tool calls');
-		for (const count of bench.quick ? CALLS.quick : CALLS.full) {
-			points.push({ series: CONVERSATION, count, ms: await callsMs(bench, count) });
+		if (!bench.guard) {
+			bench.onProgress('tool calls');
+			for (const count of bench.quick ? CALLS.quick : CALLS.full)
+				points.push({ series: CONVERSATION, count, ms: await callsMs(bench, count) });
 		}
 		bench.onProgress('tasks');
 		for (const count of bench.quick ? TASKS.quick : TASKS.full) {
@@ -61,12 +62,10 @@ time per item at the largest size divided by that at the next smaller one: 1 is 
 					notes.push(`Workers were not measured: ${String(error)}`);
 					return [];
 				});
-		const growths = [...NODES.map(({ name }) => name), CONVERSATION, SCHEDULER].map(
-			(series) => ({
-				series,
-				growth: growthOf(points.filter((point) => point.series === series)),
-			}),
-		);
+		const growths = [...new Set(points.map(({ series }) => series))].map((series) => ({
+			series,
+			growth: growthOf(points.filter((point) => point.series === series)),
+		}));
 		return {
 			columns: [
 				{ key: 'count', title: 'items, calls or tasks', digits: 0 },
