@@ -55,7 +55,7 @@ it.each(TOOLS)(
 		expect(session.emulator.journal.entries).toStrictEqual([]);
 		expect(execution.status).toBe('error');
 		expect(failureOf(execution)).toMatch(
-			/^[\w ]+: Execution Order is v0 \(legacy\).*Settings.*v1/,
+			/^[\w ]+: Execution Logic is v0 \(legacy\).*Settings.*v1/,
 		);
 	},
 	RUN_LIMIT_MS,

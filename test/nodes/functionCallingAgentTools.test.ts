@@ -382,8 +382,8 @@ describe('connected tool nodes', () => {
 			'in execution order v0, in which n8n would run the node again before its tools',
 			offer('weather', 'Weather'),
 			{
-				message: 'Tool Nodes do not work in execution order v0',
-				hint: 'Set Execution Order to v1 in the settings of the workflow, or run the tools in branches',
+				message: 'Tool Nodes do not work in Execution Logic v0',
+				hint: 'Set Execution Logic (in older versions Execution Order) to v1 in the settings of the workflow, or run the tools in branches',
 			},
 			undefined,
 			'v0',

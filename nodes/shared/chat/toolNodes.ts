@@ -61,8 +61,8 @@ export async function readToolNodes({ context, hint }: Run): Promise<ToolNodes> 
 		],
 		[
 			workflowOf(context).isLegacyOrder,
-			'do not work in execution order v0',
-			'Set Execution Order to v1 in the settings of the workflow, or run the tools in branches',
+			'do not work in Execution Logic v0',
+			'Set Execution Logic (in older versions Execution Order) to v1 in the settings of the workflow, or run the tools in branches',
 		],
 	]);
 

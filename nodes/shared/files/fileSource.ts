@@ -121,7 +121,7 @@ export function signedFileUrl(
 		throw new InputError(
 			field,
 			`would be published at ${new URL(url).origin}, which the service cannot reach`,
-			'Set N8N_EDITOR_BASE_URL (or WEBHOOK_URL) of this n8n to its public address, or use a URL for the file',
+			'Set WEBHOOK_URL of this n8n, and of its workers, to its public address, or use a URL for the file',
 		);
 	}
 	return url;

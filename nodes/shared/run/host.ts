@@ -18,9 +18,9 @@ export type Service = ReturnType<typeof serviceOf>;
 
 /** The error about a tool whose result its agent would not get. */
 const LEGACY_ORDER = [
-	'Execution Order',
+	'Execution Logic',
 	'is v0 (legacy), in which n8n gives the agent no result of a tool',
-	'Nothing was sent. Open the Settings in the menu of the workflow, and set Execution Order to v1 (recommended)',
+	'Nothing was sent. Open the Settings in the menu of the workflow, and set Execution Logic (in older versions Execution Order) to v1',
 ] as const;
 
 /**
