@@ -30,6 +30,9 @@ const NOT_LOADED = 'Failed to load resource';
 /** n8n's editor of a Code node loads the types of JavaScript from another host. */
 const WITHOUT_TYPES = '/assets/typescript.worker-';
 
+/** Milliseconds for a page to load: a busy machine compiles megabytes of scripts. */
+const LOAD_LIMIT_MS = 120_000;
+
 const isElsewhere = ({ protocol, hostname }: URL) =>
 	protocol.startsWith('http') && hostname !== '127.0.0.1';
 
@@ -54,6 +57,7 @@ export async function openPage(browser: Browser, options: PageOptions): Promise<
 	});
 	const page = await context.newPage();
 	page.setDefaultTimeout(options.showLimitMs);
+	page.setDefaultNavigationTimeout(LOAD_LIMIT_MS);
 	const addError = (text: string) => {
 		if (!text.startsWith(NOT_LOADED) && !text.includes(WITHOUT_TYPES)) errors.push(text);
 	};
