@@ -84,6 +84,8 @@ it(
 			await field(page, 'baseUrl').fill(session.emulator.url);
 			await field(page, 'apiKey').fill('not-a-key');
 			await page.getByText('Add Header').click();
+			await field(page, 'name').fill('X-Tenant');
+			await field(page, 'value').fill('Customer');
 			for (const secret of ['apiKey', 'value'])
 				expect(await field(page, secret).getAttribute('type')).toBe('password');
 			const dialog = page.getByTestId('credential-edit-dialog');
