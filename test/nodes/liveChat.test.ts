@@ -91,14 +91,8 @@ test.each([
 			if (index >= down) answer(response, request, index);
 			else json(response, 503, { error: { message: 'Down' } });
 		};
-		const result = await chat(
-			'chatCompletion',
-			{ options: { retries: 0 } },
-			{
-				onError: 'continueRegularOutput',
-				retryOnFail: true,
-			},
-		);
+		const more = { onError: 'continueRegularOutput', retryOnFail: true } as const;
+		const result = await chat('chatCompletion', { options: { retries: 0 } }, more);
 		expect(server.requests).toHaveLength(tries);
 		expect(textOf(result)).toBe(shown.replace('. Tell the person who set this up', ''));
 	},
@@ -108,6 +102,7 @@ test.each<[string, IDataObject, words: string, remedy: string]>([
 	['chatCompletion', { prompt: '' }, 'Prompt is empty', 'Enter a text'],
 	['superAssistant', { message: '' }, 'Message is empty', 'Enter a text'],
 	['functionCallingAgent', { tools: TOOLS }, 'Tool weather has no branch', 'Connect its output'],
+	['chatCompletionTool', { prompt: '' }, 'Prompt is empty', 'Enter a text'],
 ])(
 	'%s, %j: the owner reads the remedy, and the chat does not',
 	async (type, parameters, words, remedy) => {
@@ -117,6 +112,8 @@ test.each<[string, IDataObject, words: string, remedy: string]>([
 		expect(JSON.stringify(chunks)).not.toContain(remedy);
 		expect(error!.message).toContain(`${words}. ${remedy}`);
 		expect(error!.description).toBe(told);
+		const inEditor = await chat(type, parameters, { inEditor: true });
+		expect(inEditor.error!.description).toContain(remedy);
 	},
 );
 

@@ -203,8 +203,8 @@ export function stoppingError(run: Run, error: unknown, note = '', item?: number
 	const failure = toNodeError(run, error, item);
 	const text = visitorText(failure);
 	if (note !== '') failure.description = imagesAsLinksIn(sentences([failure.description, note]));
-	const isSent = run.isStreamed && run.reader === 'visitor';
-	// n8n sends the description to a streaming chat, and the message to nobody but the owner, whose panel shows both.
+	const isSent = run.isStreamed && run.context.getMode() !== 'manual';
+	// n8n sends the description to a streaming chat, also that of a tool, and the message to the model of a tool, and to the owner.
 	if (run.isTool || isSent) inOneLine(failure);
 	return isSent ? Object.assign(failure, { description: text }) : failure;
 }
