@@ -25,6 +25,7 @@ import {
 } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { FAILURE } from '../support/failureTexts';
+import { readWays } from '../support/readWays';
 import { json, serverForEach, type Script } from '../support/scriptedServer';
 import { thorough } from '../support/thorough';
 
@@ -528,51 +529,61 @@ test.each([true, false])(
 	},
 );
 
-test.each([
-	['its model reads the details of a tool that has failed', 'tool_calls', 'No clip'],
-	['a visitor reads no details of what follows its answer', 'stop', TO_OWNER],
-	['a visitor reads no details of what follows its error', 'error', TO_OWNER],
-])('an agent: %s', async (_title, ending, words) => {
-	const asked: unknown[] = [];
-	script = (response, { path, body }) => {
-		if (path.includes('videos') || ending === 'error') {
-			json(response, 400, { error: { message: 'No clip' } });
-			return;
-		}
-		asked.push((body as IDataObject)['messages']);
-		const call = { id: 'c-1', type: 'function', function: { name: 'show', arguments: '{}' } };
-		const [message, finish_reason] =
-			asked.length === 1 && ending === 'tool_calls'
-				? [{ tool_calls: [call] }, ending]
-				: [{ content: 'Done' }, 'stop'];
-		json(response, 200, { choices: [{ index: 0, message, finish_reason }] });
-	};
-	const tools = { tool: [{ name: 'show', description: 'Shows a video' }] };
-	const nodes = [
-		chatTrigger('Chat'),
-		packageNode('Agent', 'functionCallingAgent', {
-			parameters: { ...ASK, tools },
-			...(ending === 'error' ? { onError: 'continueErrorOutput' } : {}),
-		}),
-		packageNode('Tested', 'createVideo', { parameters: { prompt: 'A kite' }, onError: GO_ON }),
-		stubNode('Leave', () => []),
-		stubNode('Tool', (items) => items),
-	];
-	// Its answer, or its error, leads to the same node, and back where that is allowed: by way of a node that may end it.
-	const wires = {
-		Chat: [['Agent']],
-		Agent: ending === 'error' ? [[], [], ['Tool'], ['Tested']] : [['Tested'], [], ['Tested']],
-		Tested: [[ending === 'tool_calls' ? 'Agent' : 'Leave']],
-		Tool: [['Agent']],
-		Leave: [['Agent']],
-	};
-	const items = [{ chatInput: 'Hi', tool_call: { id: 'c-1' } }];
-	const run = { items, credential: credential(), tables };
-	const result = await runWorkflow(nodes, wires, 'Chat', run);
-	const read = JSON.stringify(ending === 'tool_calls' ? asked[1] : shownBy(result).json);
-	expect(read).toContain(words);
-	expect(read.includes('No clip')).toBe(ending === 'tool_calls');
-});
+/** By way of a node that may end it, what fails leads back. */
+const BACK = 'Tested > Leave > Agent';
+/** By the ways of a workflow, and how many agents call a tool before the first one answers; NaN where their requests fail. */
+test.each<[ways: string, calls: number, reader: string]>([
+	['Agent:0 > Tested; Agent:2 > Tested > Agent', 1, 'the model'],
+	['Agent:2 > Inner > Tested > Agent; Inner:2 > Tool > Inner', 2, 'the model'],
+	[`Agent:0 > ${BACK}; Agent:2 > Tested`, 0, 'a visitor'],
+	[`Agent:0 > ${BACK}; Agent:2 > Tool > Agent`, 1, 'a visitor'],
+	[`Agent:3 > ${BACK}; Agent:2 > Tool > Agent`, NaN, 'a visitor'],
+])(
+	'an agent with %s, after %d calls: what has failed is read by %s',
+	async (ways, calls, reader) => {
+		const asked: unknown[] = [];
+		script = (response, { path, body }) => {
+			if (path.includes('videos') || Number.isNaN(calls)) {
+				json(response, 400, { error: { message: 'No clip' } });
+				return;
+			}
+			asked.push((body as IDataObject)['messages']);
+			const isCall = asked.length <= calls;
+			const [message, reason] = isCall ? [calling({}), 'tool_calls'] : [{ content: 'Done' }];
+			json(response, 200, answered(message, reason));
+		};
+		const tools = { tool: [{ name: 'show', description: 'Shows a video' }] };
+		const parameters = { ...ASK, prompt: 'Hi', tools };
+		const ofError = Number.isNaN(calls) ? 'continueErrorOutput' : undefined;
+		const names = ['Agent', ...(ways.includes('Inner') ? ['Inner'] : [])];
+		const run = async (onError: INode['onError'], streaming = false) => {
+			const nodes = [
+				chatTrigger('Chat'),
+				...names.map((name) =>
+					packageNode(name, 'functionCallingAgent', { parameters, onError: ofError }),
+				),
+				packageNode('Tested', 'createVideo', { parameters: { prompt: 'A kite' }, onError }),
+				stubNode('Leave', () => []),
+				stubNode('Tool', (items) => items),
+			];
+			const options = { items: [ITEM], credential: credential(), streaming };
+			const wires = readWays(`Chat > Agent; ${ways}`);
+			return shownBy(
+				await runWorkflow(nodes, wires, 'Chat', { ...options, tables: dataTables() }),
+			);
+		};
+		const { json: first } = await run(GO_ON);
+		const isModel = reader === 'the model';
+		const read = JSON.stringify(isModel ? asked[2 * calls - 1] : first);
+		expect(read).toContain(isModel ? 'No clip' : TO_OWNER);
+		expect(read.includes('No clip')).toBe(isModel);
+		asked.length = 0;
+		// n8n sends an error to the chat, also that of a tool.
+		const { said } = await run('stopWorkflow', true);
+		expect(said).toContain(TO_OWNER);
+		expect(said).not.toContain('No clip');
+	},
+);
 
 const QUOTED = `Your key is ${KEY}.`;
 const WELL = { quota: { [KEY]: `Bearer ${KEY}` } };

@@ -78,17 +78,19 @@ export function isToolCall(context: IExecuteFunctions): boolean {
 	const runs = runDataOf(context) ?? {};
 	const { nodes } = workflowOf(context);
 	const own = nodeOf(context).name;
+	// An outcome of an agent is for who has asked it, whatever came back from its own tools on the way.
+	const passed = new Set([own]);
 	// A source that is wrong may lead in a circle.
 	const seen = new Set<string>();
 	let [from] = toRefs(sourceOf(context));
 	while (from && !seen.has(keyOf(from))) {
 		const { node: name, output }: RunRef = from;
 		const node = nodes[name];
-		if (name !== own && node?.type.endsWith('.functionCallingAgent') === true)
-			return (
-				isToolOutput(node)(output) &&
-				context.getChildNodes(own).some((each) => each.name === name)
-			);
+		if (!passed.has(name) && node?.type.endsWith('.functionCallingAgent') === true) {
+			const leadsBack = () => context.getChildNodes(own).some((each) => each.name === name);
+			if (isToolOutput(node)(output) && leadsBack()) return true;
+			passed.add(name);
+		}
 		seen.add(keyOf(from));
 		[from] = sourcesOf(runs, from);
 	}
