@@ -2,6 +2,7 @@ import type { EngineResponse, IExecuteFunctions, INodeExecutionData } from 'n8n-
 
 import { applyResult } from '../client/chat/conversation';
 import { InputError } from '../client/errors';
+import { withoutFileData } from '../client/fileTypes';
 import type { JsonObject } from '../client/json';
 import { counted } from '../client/values';
 import { freeField } from '../shared/files/download';
@@ -97,7 +98,7 @@ export function applyToolResponses({ batches }: AgentState, response: EngineResp
 function applyItems({ slot, record }: Call, items: readonly INodeExecutionData[]): void {
 	const values = items.map((item) => toValue(item, slot));
 	const outcome = {
-		result: JSON.stringify(values.length === 1 ? values[0] : values),
+		result: withoutFileData(JSON.stringify(values.length === 1 ? values[0] : values)),
 		failed: values.some((value) => isError(value['error'])),
 	};
 	slot.conversation = applyResult(slot.conversation!, record.id, outcome, Date.now());

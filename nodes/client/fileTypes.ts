@@ -62,3 +62,7 @@ export const isDataUrl = (url: string) => /^\s*data:/i.test(url);
 /** A URL without the file that it contains. */
 export const withoutContent = (url: string) =>
 	isDataUrl(url) ? url.slice(0, url.indexOf(',') + 1).trim() : url;
+
+/** A text without the files that it contains as data: URLs: a model would read each as text. */
+export const withoutFileData = (text: string) =>
+	text.replace(/(data:[\w.+-]+\/[\w.+-]+(?:;[\w.=-]+)?;base64,)[\w+/=-]+/gi, '$1');

@@ -47,7 +47,7 @@ import { detectType, fileCheck, fileNameOf, judgeFile } from '../../nodes/shared
 import { describeVideos, whyLost } from '../../nodes/shared/wait/lostVideos';
 import { sampleFile } from '../support/sampleFiles';
 import { thorough } from '../support/thorough';
-import { isDataUrl, mimeTypeOf } from '../../nodes/client/fileTypes';
+import { isDataUrl, mimeTypeOf, withoutFileData } from '../../nodes/client/fileTypes';
 import { begunIn, maskIn, maskOf } from '../../nodes/shared/run/secrets';
 import { checkNotRounded, unevaluatedText, isHollow } from '../../nodes/shared/run/parameters';
 
@@ -442,6 +442,7 @@ const READ: Readonly<Record<string, Prepare>> = {
 	'shared/run#unevaluatedText': (text) => () => unevaluatedText({ prompt: text }, []),
 	'shared/files#detectType': (text) => () => detectType(Buffer.from(text)),
 	'client#mimeTypeOf': (text) => () => mimeTypeOf(text),
+	'client#withoutFileData': (text) => () => withoutFileData(text),
 	'shared/files#fileNameOf': (text) => () => [
 		fileNameOf(text, 'video/mp4'),
 		fileNameOf(`${text}.txt`, 'video/mp4'),

@@ -519,12 +519,14 @@ test.each([true, false])(
 			loadMemoryVariables: () => Promise.resolve({}),
 			saveContext: (_asked: object, said: object) => Promise.resolve(void kept.push(said)),
 		};
-		says(`<think>Hm</think>See ![a](https://evil.example/a.png) ${KEY}`);
+		says(`<think>Hm</think>See ![a](https://evil.example/a.png) ![b](${FILE}) ${KEY}`);
 		const parameters = { ...ASK, streaming: 'auto' };
 		const supply = () => memory;
 		await visit({ type: 'chatCompletion', parameters, streaming, supply });
 		expect(kept).toStrictEqual([
-			{ output: 'See [a](https://evil.example/a.png) [masked: API Key]' },
+			{
+				output: 'See [a](https://evil.example/a.png) ![b](data:image/png;base64,) [masked: API Key]',
+			},
 		]);
 	},
 );

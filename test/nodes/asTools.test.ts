@@ -58,15 +58,7 @@ test('Create Video takes prompt, aspect ratio and duration from the model', asyn
 	const model = { __rl: true, mode: 'list', value: 'video-m7' };
 	const parameters = { model, waitUntilFinished: false };
 	const { outputs } = await call('createVideo', args, { parameters });
-	expect(bodies()).toStrictEqual([
-		{
-			model: 'video-m7',
-			prompt: 'A lake',
-			aspect_ratio: '9:16',
-			duration: 8,
-			watermark: false,
-		},
-	]);
+	expect(bodies()).toStrictEqual([{ ...args, model: 'video-m7', duration: 8, watermark: false }]);
 	expect(outputs[0]![0]!.json).toStrictEqual({
 		task_id: 'task-1',
 		status: 'queued',
@@ -167,21 +159,15 @@ test('the model is told when the outcome of a creation is unknown', async () => 
 test.each(['chatCompletion', 'superAssistant'])(
 	'%s returns no file that its model would read as text, and pay for',
 	async (node) => {
-		const images = ['data:image/png;base64,AAAA'];
-		answers[CHAT] = () => ({
-			choices: [{ index: 0, message: { images }, finish_reason: 'stop' }],
-		});
-		const { outputs } = await call(
-			node,
-			{ prompt: 'Hi', message: 'Hi' },
-			{
-				parameters: { appCode: 'a' },
-			},
-		);
-		expect(outputs[0]![0]!.json).toStrictEqual({
-			output: 'The reply is a file without a link',
-			media: [{ kind: 'image', url: 'data:image/png;base64,' }],
-		});
+		const url = 'data:image/png;base64,';
+		const audio = 'data:audio/wav,AAAA';
+		answers[CHAT] = () => bodyOf({ content: `![x](${url}AAAA) and a sound`, audio }, STOP);
+		const args = { prompt: 'Hi', message: 'Hi' };
+		const { outputs } = await call(node, args, { parameters: { appCode: 'a' } });
+		const sound = { kind: 'audio', url: 'data:audio/wav,' };
+		const media = [{ kind: 'image', url }, sound];
+		const output = `![x](${url}) and a sound`;
+		expect(outputs[0]![0]!.json).toStrictEqual({ output, media });
 	},
 );
 
@@ -259,9 +245,8 @@ describe("n8n's own Agents, which run a node without a workflow and an execution
 		'%s sends once what is paid: %j',
 		async (node, args, parameters) => {
 			answers = {};
-			await expect(run(node, [args], parameters)).rejects.toThrow(
-				'The service is temporarily unavailable',
-			);
+			const called = run(node, [args], parameters);
+			await expect(called).rejects.toThrow('The service is temporarily unavailable');
 			expect(server.requests).toHaveLength(1);
 		},
 	);
@@ -305,11 +290,9 @@ test('no argument that it does not declare chooses the session of Super Assistan
 		parameters,
 		onError: 'stopWorkflow',
 	});
+	const asked = { tool: 'Support', input: { id: 'customer-42' } };
 	const nodes = [
-		{
-			...stubNode('Ai', (items) => items),
-			parameters: { tool: 'Support', input: { id: 'customer-42' } },
-		},
+		{ ...stubNode('Ai', (items) => items), parameters: asked },
 		{ ...packageNode('Agent', 'functionCallingAgent', {}), disabled: true },
 		tool,
 		stubNode('Start', (items) => items),

@@ -511,8 +511,10 @@ describe('files', () => {
 		const file = { data: 'dG9vbA==', mimeType: 'text/plain' };
 		const { items } = await model.run({
 			...{ ...DRAWN, parameters: { options: { downloadMedia: true } } },
-			nodes: { weather: () => [{ json: {}, binary: { media_0: file } }] },
+			nodes: { weather: () => [{ json: { image }, binary: { media_0: file } }] },
 		});
+		// The model would pay for it in each round.
+		expect(model.told[0]).toMatch(/"image":"!\[x\]\(data:image\/png;base64,\)"}$/);
 		const [answer] = items('Answers');
 		expect(answer!.json['media']).toMatchObject([{ binary: 'media_0_2' }]);
 		expect(answer!.binary).toMatchObject({

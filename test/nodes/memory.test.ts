@@ -77,6 +77,7 @@ function failsOnce(text: string): void {
 		lastText(messages) === text && failures-- > 0 ? undefined : `Re: ${lastText(messages)}`;
 }
 
+const [PNG, BYTES] = ['data:image/png;base64,', 'A'.repeat(2e5)];
 /** What services put into a message beside the answer: not every one takes it back. */
 const MORE: IDataObject = {
 	reasoning: 'Hm',
@@ -85,7 +86,7 @@ const MORE: IDataObject = {
 	audio: { id: 'a', data: 'AAAA', transcript: 'Yes' },
 	annotations: [],
 	refusal: '',
-	images: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(2e5)}` } }],
+	images: [{ type: 'image_url', image_url: { url: `${PNG}${BYTES}` } }],
 	videos: [],
 };
 const MARK = '\n\n[The reply was cut off here]';
@@ -305,6 +306,7 @@ describe('Chat Completion', () => {
 	test.each<[string, IDataObject, IDataObject, IDataObject]>([
 		['its text', { streaming: 'auto' }, { ...MORE, content: 'Yes' }, says(`Yes${MARK}`)],
 		['its text, in one piece', {}, { ...MORE, content: 'Yes' }, says(`Yes${MARK}`)],
+		['no data of a file', {}, { content: `![x](${PNG}${BYTES})` }, says(`![x](${PNG})${MARK}`)],
 		['no thought', {}, { content: '<think>Hm</think>\nYes' }, says(`Yes${MARK}`)],
 		[
 			'nothing but the mark and its file',

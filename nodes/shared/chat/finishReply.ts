@@ -8,7 +8,7 @@ import { endOf, type End, type Taker } from '../../client/chat/types';
 import { END_ADVICE, formOf, type Form, type JudgedReply } from '../../client/chat/verdict';
 import { mapConcurrent, settled } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
-import { isDataUrl, mimeTypeOf, withoutContent } from '../../client/fileTypes';
+import { isDataUrl, mimeTypeOf, withoutContent, withoutFileData } from '../../client/fileTypes';
 import { imagesAsLinks, imagesAsLinksIn, type IsKnown } from '../../client/imagesAsLinks';
 import { asJson, type JsonObject } from '../../client/json';
 import { isBlank } from '../../client/values';
@@ -41,7 +41,7 @@ interface ReplyOptions {
 	readonly files?: IBinaryKeyData | undefined;
 	/** Shows text in a chat that streams. */
 	readonly sendText?: SendText | undefined;
-	/** Keeps the conversation; `drawn` is the reply as a page may draw it. */
+	/** Keeps the conversation; `drawn` is the reply as a page may draw it, without the data of files, which a model would read. */
 	readonly keep?: (conversation: Conversation, drawn: string) => Promise<void>;
 }
 
@@ -81,7 +81,8 @@ export async function finishReply(
 	if (conversation !== undefined) {
 		const { output: text } = toChatResult(reply, { taker: node, base });
 		const drawn = withoutKey(run, imagesAsLinks(stringOf(text), isOurs) + mark);
-		await keep?.(form === 'cut' ? withCutMark(conversation) : conversation, drawn);
+		const ended = form === 'cut' ? withCutMark(conversation) : conversation;
+		await keep?.(ended, withoutFileData(drawn));
 	}
 
 	const found = findMedia(reply, base);

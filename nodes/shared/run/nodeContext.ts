@@ -7,9 +7,9 @@ import type {
 } from 'n8n-workflow';
 
 import type { Media } from '../../client/chat/result';
-import { withoutContent } from '../../client/fileTypes';
+import { withoutContent, withoutFileData } from '../../client/fileTypes';
 import { imagesAsLinksIn } from '../../client/imagesAsLinks';
-import { objectOf, withoutUndefined } from '../../client/json';
+import { objectOf } from '../../client/json';
 import { nodeOf } from '../engine/context';
 import {
 	keyOf,
@@ -53,7 +53,8 @@ export function forTools(
 		url: withoutContent(file.url),
 	}));
 	const fields = TOOL_FIELDS[kind].map((name) => [name, { ...result, media }[name]]);
-	return withoutUndefined(Object.fromEntries(fields) as IDataObject);
+	const json = JSON.stringify(Object.fromEntries(fields));
+	return JSON.parse(withoutFileData(json)) as IDataObject;
 }
 
 /** Index of the first output of Agent with Tools that has tool calls. */
