@@ -65,7 +65,8 @@ describe.each(RECORDED)('$file', (recorded) => {
 
 describe('content in parts', () => {
 	const PICTURE = { type: 'image_url', image_url: { url: 'https://a.example/1.png' } };
-	test.each([
+	type Row = [string, unknown, object, object[], object?];
+	test.each<Row>([
 		['one text part alone', { type: 'text', text: 'Hi' }, { content: 'Hi' }, []],
 		['one picture alone', PICTURE, { content: '' }, [PICTURE]],
 		[
@@ -82,7 +83,26 @@ describe('content in parts', () => {
 			[],
 			{ tool_calls: [], function_call: { name: 'f' } },
 		],
-		['null among texts', ['a', null, 'b'], { content: 'ab' }, []],
+		['null among parts', [{ text: 'a' }, null, 'b'], { content: 'ab' }, []],
+		...[{ reasoning: 'Hm' }, { content: 'Hm' }, { summary: [], content: [{ text: 'Hm' }] }].map(
+			(words): Row => [
+				`a thought, ${JSON.stringify(words)}`,
+				[{ type: 'reasoning', ...words }, { text: 'Hi' }],
+				{ content: 'Hi', reasoning_content: 'Hm' },
+				[],
+			],
+		),
+		...[{ text: 'Hm' }, { data: 'x' }].map((words): Row => {
+			const more = { reasoning_details: [{ type: 'reasoning', ...words }] };
+			const said = { content: 'Hi', reasoning_content: words.text ?? '' };
+			return [
+				`a thought apart, ${JSON.stringify(words)}`,
+				'Hi',
+				{ ...said, ...more },
+				[],
+				more,
+			];
+		}),
 	])('%s', (_name, content, said, parts, more: object = {}) => {
 		expect(readMessage({ content, ...more })).toStrictEqual({ said, parts });
 	});

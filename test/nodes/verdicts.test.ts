@@ -150,6 +150,7 @@ const ROWS: readonly Row[] = [
 		{ output: 'All' },
 	]),
 	['answer', { content: [PICTURE] }, 'stop', { output: 'https://cdn.example/1.png' }],
+	['answer', { content: [{ type: 'reasoning', data: 'x' }, 'All'] }, 'stop', { output: 'All' }],
 	...['tool_calls', 'tool_use', 'STOP', 'tool-call', 'odd'].map((finish): Row => [
 		'calls',
 		{ content: null, tool_calls: [CALL] },

@@ -8,6 +8,8 @@ const READ_FIELDS = new Set([
 ]);
 /** Types of the parts that have reasoning, and not the answer. */
 const THOUGHTS: readonly unknown[] = ['reasoning', 'thinking'];
+/** Fields of such a part that may have its words: the first that says anything counts. */
+const WORDS = ['thinking', 'text', 'summary', 'reasoning', 'content'];
 const NO_PARTS: readonly JsonValue[] = [];
 
 /**
@@ -27,11 +29,10 @@ export function readMessage(value: unknown) {
 		function_call: call,
 	} = fields;
 	const hasCalls = [calls ?? []].flat().length > 0;
-	const thoughts = readContent(reasoning_content ?? reasoning ?? thought ?? details);
 	const said: JsonObject = withoutUndefined({
 		...fields,
 		content: text,
-		reasoning_content: thoughts.text ?? undefined,
+		reasoning_content: readThought(reasoning_content ?? reasoning ?? thought ?? details),
 		refusal: refusal ?? fields['refusal'],
 		tool_calls: isJsonObject(call) && !hasCalls ? [{ function: call }] : calls,
 		function_call: undefined,
@@ -54,8 +55,10 @@ function readContent(content: JsonValue = null) {
 	if (content === null || typeof content === 'string') return { text: content, parts };
 	const read = { text: '', refusal: '', thought: '' };
 	for (const part of [content].flat()) {
-		const { summary = part, text = summary, thinking = text, refusal, type } = objectOf(part);
-		if (THOUGHTS.includes(type)) read.thought += readContent(thinking).text ?? '';
+		const fields = objectOf(part);
+		const { summary = part, text = summary, refusal, type } = fields;
+		if (THOUGHTS.includes(type))
+			read.thought += WORDS.map((name) => readThought(fields[name])).find(Boolean) ?? '';
 		else if (typeof text === 'string') read.text += text;
 		else if (typeof refusal === 'string') read.refusal += refusal;
 		else if (isJsonObject(part)) parts.push(part);
@@ -63,6 +66,12 @@ function readContent(content: JsonValue = null) {
 	}
 	const { text, refusal, thought } = read;
 	return { text, parts, refusal: refusal || undefined, thought: thought || undefined };
+}
+
+/** The words of a thought, a text or parts; undefined without any content. */
+function readThought(content: JsonValue | undefined): string | undefined {
+	const { text, thought = '' } = readContent(content);
+	return text === null ? undefined : text + thought;
 }
 
 /** A finish reason; null where there is none: some servers send one that says nothing with each chunk. */
