@@ -73,10 +73,12 @@ export async function finishReply(
 	// A model has not written them.
 	const named = new Set(structuredMedia(reply, base).map(({ url }) => url));
 	const isOurs = (url: string) => named.has(url) || isKnown(url);
+	// Beside an answer it says nothing of it, but n8n would run the node again for it.
+	const { error, ...answer } = reply;
 	const result =
 		output === 'raw'
 			? // The output of an agent has more than the last response.
-				asJson(node === 'agent' ? { response: reply } : reply)
+				asJson(node === 'agent' ? { response: reply } : answer)
 			: forTools(run.isTool, node, forChat(run, toChatResult(reply, shown), isOurs, mark));
 	if (conversation !== undefined) {
 		const { output: text } = toChatResult(reply, { taker: node, base });
