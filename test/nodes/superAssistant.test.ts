@@ -456,6 +456,7 @@ describe('a paid call is not sent again', () => {
 		],
 		['met a failing service', down],
 		['was reset', reset],
+		['moderation has ended, maybe at its answer', moderate],
 	])('Retry On Fail leaves a call alone that %s', async (...row) => {
 		const [, script, parameters = {}, advice = NOT_AGAIN] = row;
 		answers = { 'any message': [script] };
@@ -499,14 +500,24 @@ describe('a paid call is not sent again', () => {
 		expect(tables.calls).toBe(0);
 	});
 
-	test('an item that is rejected stops none of the others, and the text says what a retry costs', async () => {
-		answers = { two: [moderate, moderate] };
+	test.each([
+		[FAILURE.malformed, fails(400, 'no'), ['two']],
+		[FAILURE.moderated, moderate, []],
+	])('an item stops none of the others: %s', async (message, script, sentAgain) => {
+		answers = { two: [script, script] };
 		const first = await begin(['one', 'two', 'three']);
-		expect(first.error!.message).toBe(FAILURE.moderated);
+		expect(first.error!.message).toBe(message);
 		expect(first.error!.description).toContain(ASKS_MISSING);
 		expect(sent()).toStrictEqual(['one', 'two', 'three']);
 		await first.resume(RETRY);
-		expect(sent().slice(3)).toStrictEqual(['two']);
+		expect(sent().slice(3)).toStrictEqual(sentAgain);
+	});
+
+	test('a retry asks a moderated question in other words', async () => {
+		answers = { one: [moderate] };
+		const first = await begin(['one']);
+		const retried = await first.resume(RETRY, corrected({ message: 'Hi' }));
+		expect(said(retried)).toStrictEqual(['Re: Hi']);
 	});
 
 	test('a retry gets past an item whose outcome is unknown', async () => {

@@ -60,6 +60,8 @@ export interface CompleteOptions {
 	readonly stream: boolean;
 	/** Idle timeout: milliseconds without a byte until the request is aborted. */
 	readonly idleTimeoutMs: number;
+	/** What error statuses are about. Default: an application if the request names one, otherwise a model. */
+	readonly endpoint?: Endpoint;
 	/** Called with what each chunk adds as it arrives. */
 	readonly onDelta?: ((delta: ChatDelta) => void) | undefined;
 }
@@ -80,12 +82,16 @@ type OnDelta = CompleteOptions['onDelta'];
 export async function completeChat(
 	http: HttpPort,
 	request: ChatRequest,
-	{ stream, idleTimeoutMs, onDelta }: CompleteOptions,
+	{
+		stream,
+		idleTimeoutMs,
+		endpoint = request.app_code === undefined ? 'model' : 'chat',
+		onDelta,
+	}: CompleteOptions,
 ): Promise<ChatCompletion> {
 	const { stream_options: usage = { include_usage: true }, ...others } = request;
 	// Null leaves it out, for a service that rejects this field.
 	const more = stream && usage !== null ? { stream_options: usage } : {};
-	const endpoint = request.app_code === undefined ? 'model' : 'chat';
 	const response = await send(http, endpoint, {
 		method: 'POST',
 		path: '/v1/chat/completions',

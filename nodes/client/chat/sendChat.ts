@@ -149,7 +149,8 @@ export async function askAssistant(
 		onDelta?.(delta);
 	}
 
-	const sent = completeChat(http, request, { ...options, onDelta: collect });
+	const asking = { ...options, endpoint: 'assistant', onDelta: collect } as const;
+	const sent = completeChat(http, request, asking);
 	const completion = await sent.catch((error: unknown) => {
 		if (!(error instanceof ServiceError)) throw error;
 		const explained = explainServiceLimit(error, clock.now() - startMs);

@@ -10,8 +10,11 @@ import {
 import { isJsonObject, objectOf, shorten } from '../json';
 import type { Clock, Deadline, HttpPort } from '../ports';
 
-/** Endpoint group: some statuses have different meanings for chat and for video (spec 7), and in a chat without an app code. */
-export type Endpoint = 'chat' | 'model' | 'video';
+/**
+ * Endpoint group: some statuses have different meanings for chat and for video (spec 7), in a chat without an app code, and for a
+ * super assistant.
+ */
+export type Endpoint = 'chat' | 'model' | 'assistant' | 'video';
 
 /**
  * What a status or a transport error means.
@@ -62,6 +65,11 @@ export const STATUSES: Readonly<Record<Endpoint, Readonly<Record<number, SavedEr
 		...CHAT,
 		402: row('The account has no credit, or no access to the model', 'checkCreditAndModel'),
 		403: row('The API key has no access', 'checkAccess'),
+	},
+	assistant: {
+		...CHAT,
+		// It may be about the answer, whose steps were charged (spec 2.7).
+		409: row(MODERATED, 'rephraseQuestion', { ...OF_REQUEST, outcomeUnknown: true }),
 	},
 	video: {
 		...COMMON,
@@ -173,7 +181,8 @@ export function statusError(
 	known: ErrorDetails = {},
 ): ServiceError {
 	const { serviceMessage = '', serviceType = '', serviceCode = '' } = known;
-	const isSilent = status === undefined || (endpoint !== 'chat' && SHARED.includes(status));
+	const isShared = endpoint === 'model' || endpoint === 'video';
+	const isSilent = status === undefined || (isShared && SHARED.includes(status));
 	const words = isSilent ? shorten(serviceMessage, 2_000) : '';
 	const meaning =
 		CODES.get(serviceCode.toLowerCase()) ??

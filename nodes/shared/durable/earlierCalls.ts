@@ -93,7 +93,9 @@ async function findNow<T>(run: CallRun<T>) {
 			const error = keyConflict(each, call);
 			known.set(index, error ? { error } : outcomeOf(call, true));
 			if (!error && isOwnCall(call) && !used.has(call.call)) take(call, call);
-		} else if (other?.key === '') known.set(index, { error: otherItem(kind, each, other) });
+			// What moderation has ended a person asks in other words.
+		} else if (other?.key === '' && other.failure?.details.affects !== 'request')
+			known.set(index, { error: otherItem(kind, each, other) });
 	}
 	if (run.origin !== undefined && (stored !== undefined || again.size > 0))
 		await takeOver(run, rows, used, again, lost).catch(run.tell);
