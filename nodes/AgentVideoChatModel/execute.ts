@@ -87,6 +87,7 @@ export async function supplyChatModel(
 		const model = chatModel(run, {
 			sdk,
 			http: service.http,
+			hasApp: service.hasApp,
 			baseUrl: service.baseUrl,
 			isKnown: run.isDrawn ? service.isKnown : undefined,
 			request,

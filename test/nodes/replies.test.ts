@@ -139,6 +139,13 @@ describe.each(CHAT_NODE_NAMES)('%s', (node) => {
 		}
 	});
 
+	test('402 is about the application whose code the key ends with', async () => {
+		server.script = answers(JSON_TYPE, '{}', 402);
+		const ofKey = { apiKey: 'k-demo-app', keyIncludesApp: true };
+		const { error } = await askThrough(node, true, server.url, { appCode: '' }, ofKey);
+		expect(error).toMatch(RegExp(`^${FAILURE.noApp}`));
+	});
+
 	test.each([{ tool_calls: [] }, { function_call: null }])(
 		'an error beside a message without an answer, %j, is one',
 		async (fields) => {

@@ -74,7 +74,8 @@ export function sendChat(
 			if (onDelta?.(delta) === true) seen.isShown = true;
 		};
 		const sendOnce = async (deadline: Deadline) => {
-			const how = { ...options, onDelta: onDelta && show };
+			const ofApp = hasApp === true && ({ endpoint: 'chat' } as const);
+			const how = { ...options, ...ofApp, onDelta: onDelta && show };
 			const port = withDeadline(http, deadline);
 			return await call(port, request, how, clock).catch((error: unknown) => {
 				throw requestError(error);
