@@ -686,6 +686,10 @@ describe('a conversation that stops where Stopped is not connected', () => {
 			/^Stopped has no connection, and 1 conversation left ((?!Maximum).)*repeated_tool_call: describe ((?!Maximum).)*$/,
 			6,
 		],
+		[
+			'leads to the second input of a disabled node',
+			{ ways: `${ways}; Agent:1 > Off#1`, nodes: { weather: finds, Off: DISABLED } },
+		],
 		['is none where it is connected', { ways: BACK }, /^$/],
 		['is none with On Error: Continue', CONTINUE, /^$/],
 	])('%s', async (_name, drawing, failure = STOPPED, requests = 4) => {

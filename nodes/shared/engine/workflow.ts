@@ -58,25 +58,24 @@ export function workflowOf(context: object) {
 }
 
 /**
- * Whether an output of the node leads to another one that is not disabled. In an execution up to a certain node, n8n leaves out the connections
- * that do not lead there, so that none can be said to be missing.
+ * Whether an output of the node leads to another one that takes its items. In an execution up to a certain node, n8n leaves out the
+ * connections that do not lead there, so that none can be said to be missing.
  *
  * n8n 2.41.1, n8n-core/dist/execution-engine/partial-execution-utils/directed-graph.js
  * Without it: every output counts as connected.
  */
 export function isConnected(context: IExecuteFunctions, output: number): boolean {
-	const { connections, nodes, destination } = workflowOf(context);
+	const { connections, nodes, destination, wires } = workflowOf(context);
 	if (connections === undefined || destination !== undefined) return true;
-	const disabled = new Set<string>();
-	// A disabled node passes its items on.
-	const leadsOn = (name: string, from: number): boolean =>
-		(connections[name]?.['main']?.[from] ?? []).some(({ node }) => {
-			if (nodes[node]?.disabled !== true) return true;
-			if (disabled.has(node)) return false;
-			disabled.add(node);
-			return leadsOn(node, 0);
-		});
-	return leadsOn(nodeOf(context).name, output);
+	const { name } = nodeOf(context);
+	const all = wires();
+	const ways = new Set(all.filter((wire) => wire.from === name && wire.output === output));
+	// A set can grow while it is iterated.
+	for (const { to } of ways) {
+		if (nodes[to]!.disabled !== true) return true;
+		for (const wire of all) if (wire.from === to) ways.add(wire);
+	}
+	return false;
 }
 
 /**
