@@ -57,15 +57,20 @@ interface ItemRef extends RunRef {
 	readonly item?: number;
 }
 
+/** How often in a row an outcome has led back, and what the last time has counted. */
+interface Returns {
+	readonly times: number;
+	readonly last: number;
+}
+
 /**
  * Follows the runs that an arrival has come from, whatever its links say, and counts the outcomes of the node among them. A
  * way ends where it cannot be endless: where Loop Over Items has its items from, at a call of another agent, which limits
  * them, and at the answer of a person.
  *
- * @returns How often in a row an outcome has led back. A time with more questions than outcomes counts more, as their number
- *   grows with each.
+ * @returns A time with more questions than outcomes counts more, as their number grows with each.
  */
-export function countReturns({ runs, nodes, name, isOwn, source, items }: Arrival): number {
+export function countReturns({ runs, nodes, name, isOwn, source, items }: Arrival): Returns {
 	const seen = new Set<string>();
 
 	/** Where an item is from by its link; none if that is missing or leads to nothing, as one of pinned data may. */
@@ -92,7 +97,7 @@ export function countReturns({ runs, nodes, name, isOwn, source, items }: Arriva
 		return link ? [link] : received;
 	}
 
-	let [times, { length }] = [0, items];
+	let [times, last, { length }] = [0, 0, items];
 	let ways: ItemRef[] = toRefs(source);
 	for (;;) {
 		const outcomes: ItemRef[] = [];
@@ -103,16 +108,18 @@ export function countReturns({ runs, nodes, name, isOwn, source, items }: Arriva
 			if (ref.node === name && !isOwn(ref.output)) outcomes.push(ref);
 			else ways.push(...before(ref));
 		}
-		if (outcomes.length === 0) return times;
+		if (outcomes.length === 0) return { times, last };
 		const ended = outcomes.flatMap((ref) => itemsAt(runs, ref) ?? []).length;
-		times += length > ended ? GROWTH : 1;
+		const count = length > ended ? GROWTH : 1;
+		last ||= count;
+		times += count;
 		length = ended;
 		ways = outcomes.flatMap(before);
 	}
 }
 
 /** How often in a row an outcome may lead back. */
-export const MAX_RETURNS = 10;
+const MAX_RETURNS = 10;
 const ENDED =
 	'Use Loop Over Items for a list, or an IF with an exit, and lead errors to nodes that do not lead back';
 
@@ -121,8 +128,12 @@ const ENDED =
  *
  * @throws InputError when an outcome has led back too often.
  */
-export function checkReturns(times: number): void {
+export function checkReturns({ times }: Returns): void {
 	if (times <= MAX_RETURNS) return;
 	const problem = `has led back to the input ${MAX_RETURNS} times in a row`;
 	throw new InputError('Answer, Stopped or Error', problem, ENDED);
 }
+
+/** Whether an error may come out with *On Error: Continue*: nothing has led back yet, or too often for the first time. */
+export const comesOut = ({ times, last }: Returns) =>
+	times === 0 || (times > MAX_RETURNS && times - last <= MAX_RETURNS);

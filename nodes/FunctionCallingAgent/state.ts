@@ -23,7 +23,7 @@ import { failureJson, shownText, toNodeError } from '../shared/run/nodeErrors';
 import { openedRun, openRun, type Run } from '../shared/run/run';
 import { checkDrawings, entriesOf } from './drawing';
 import { agentForm, readTools, type ToolEntry } from './properties';
-import { checkReturns, MAX_RETURNS } from './arrival';
+import { checkReturns, comesOut } from './arrival';
 
 const NO_TOOLS = [
 	'Tools',
@@ -93,14 +93,13 @@ export async function openFor(
  * from the tool branches.
  *
  * @param slots One for each input item that is a question.
- * @param returns How often in a row an outcome of the node has led back.
  * @throws InputError when a field or the drawing of the workflow is invalid, unless the node continues on errors; then
  *   the conversation has a failure. One that has led back would come out again forever: it is thrown.
  */
 export async function beginBatch(
 	context: IExecuteFunctions,
 	slots: readonly ConversationSlot[],
-	returns: number,
+	returns = { times: 0, last: 0 },
 ): Promise<void> {
 	const run = openedRun(context);
 	readings.set(slots, run.reading);
@@ -122,8 +121,7 @@ export async function beginBatch(
 		}
 		checkDrawings(context, hasBranches(slots));
 	} catch (error) {
-		// With *On Error: Continue* the error of too many returns comes out once.
-		if (returns > 0 && returns !== MAX_RETURNS + 1) {
+		if (!comesOut(returns)) {
 			stopOnError(context);
 			throw toNodeError(run, error, slots[0]!.item);
 		}
@@ -147,7 +145,7 @@ export async function readAgain(context: IExecuteFunctions, state: AgentState): 
 	if (state.execution !== execution && slots.length > 0) {
 		const input = JSON.stringify(sourceOf(context));
 		const asked = slots.filter(({ source }) => JSON.stringify(source) === input);
-		if (asked.length > 0) await beginBatch(context, asked, 0);
+		if (asked.length > 0) await beginBatch(context, asked);
 		checkDrawings(context, hasBranches(slots));
 		for (const slot of slots) checkOutputs(nodeOf(context), slot as Required<ConversationSlot>);
 	}

@@ -712,6 +712,7 @@ describe('an outcome that leads back is a question', () => {
 	const BOUND =
 		/^Answer, Stopped or Error has led back to the input 10 times in a row\b.*Loop Over Items.*lead errors/;
 	const Again = asks('Hello');
+	const twice: StubWork = (items) => items.flatMap(() => [1, 2].map(() => ({ json: {} })));
 	const through = 'Answers > Again > Agent';
 	const fixed = { questions: ['Hello'], tools: '', parameters: FIXED };
 	const errors = 'Agent > Answers; Agent:3 > Again > Agent';
@@ -747,8 +748,7 @@ describe('an outcome that leads back is a question', () => {
 			requests: 0,
 		},
 		'as two of each answer': {
-			ways: through,
-			nodes: { Again: (items) => items.flatMap(() => [1, 2].map(() => ({ json: {} }))) },
+			...{ ways: through, nodes: { Again: twice } },
 			requests: 7,
 		},
 	};
@@ -761,13 +761,22 @@ describe('an outcome that leads back is a question', () => {
 		},
 	);
 
-	test('then comes out as an error once, with On Error: Continue, and fails when that has led back', async () => {
-		const drawing = { ...fixed, ways: through, nodes: { Again }, ...CONTINUE };
-		const { failure, answers } = await model.run(drawing);
-		expect(failure).toMatch(BOUND);
-		expect(answers.slice(11)).toStrictEqual([like(/has led back to the input 10 times/)]);
-		expect(model.requests).toHaveLength(11);
-	});
+	test.each([
+		['each', 1, Again, 11],
+		['each of many', 8, twice, 7],
+	])(
+		'then comes out as an error once for %s, with On Error: Continue, and fails when that has led back',
+		async (_name, count, work, requests) => {
+			const drawing = { ...fixed, ways: through, nodes: { Again: work }, ...CONTINUE };
+			const { failure, answers } = await model.run(drawing);
+			expect(failure).toMatch(BOUND);
+			const errors = Array.from({ length: count }, () =>
+				like(/has led back to the input 10 times/),
+			);
+			expect(answers.slice(requests)).toStrictEqual(errors);
+			expect(model.requests).toHaveLength(requests);
+		},
+	);
 
 	const WAIT = { operation: 'sendAndWait' };
 	const goesOn: StubWork = (items) => items.map(({ json }) => ({ json }));
