@@ -6,7 +6,12 @@ import { counted } from '../client/values';
 import type { PollState } from '../client/video/pollTasks';
 import { showItems } from '../shared/chat/chatStream';
 import { canLeave, linkedToPlaces } from '../shared/engine/rest';
-import { canPlanRuns, ignoreAlwaysOutputData, isFirstTry, stackOf } from '../shared/engine/runs';
+import {
+	canPlanRuns,
+	ignoreAlwaysOutputData,
+	isFirstTry,
+	suspendUntil,
+} from '../shared/engine/runs';
 import { isConnected, workflowOf } from '../shared/engine/workflow';
 import { checkNotRounded } from '../shared/run/parameters';
 import type { Run } from '../shared/run/run';
@@ -192,19 +197,6 @@ function toOutputs(
 		),
 	);
 	return outputs.slice(0, outputs[GENERATING]!.length > 0 ? 3 : 2);
-}
-
-/**
- * Suspends the execution. At this time n8n runs the node again, with the same input.
- *
- * n8n resumes a suspended execution by passing the input of the node on to its first output, without running the node.
- * So this entry of the execution stack gets no items, and an entry that runs the node follows it.
- */
-async function suspendUntil(context: IExecuteFunctions, resumeMs: number): Promise<void> {
-	const entry = context.getExecuteData();
-	stackOf(context)!.unshift({ ...entry, node: context.getNode() });
-	entry.data = { main: [] };
-	await context.putExecutionToWait(new Date(resumeMs));
 }
 
 /**

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { startPoll } from '../../nodes/client/video/pollTasks';
 import { nextResumeMs } from '../../nodes/WaitForVideo/execute';
-import { reject, reply, videoService, type Answer } from '../support/createdVideos';
+import { reject, reply, RETRY, videoService, type Answer } from '../support/createdVideos';
 import { allItems, stubNode, type RunResult, type Wires } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { COMPLETED, ERROR, FAILED } from '../support/waitOutputs';
@@ -38,9 +38,9 @@ const suspend = async (more: Parameters<typeof waitIn>[2] = {}, wires = CONNECTE
 	});
 
 /** Resumes the execution at the time for which it is scheduled. */
-async function resumeLater(result: RunResult): Promise<RunResult> {
+async function resumeLater(result: RunResult, ...how: Parameters<RunResult['resume']>) {
 	aheadMs += result.run.waitTill!.getTime() - Date.now();
-	return await result.resume();
+	return await result.resume(...how);
 }
 
 const secondsAhead = ({ run }: RunResult) =>
@@ -108,20 +108,27 @@ test('polling times out after ten minutes, to the second', async () => {
 	});
 });
 
-test('a second batch in the same execution has its own polling state', async () => {
+test.each([
+	['in the same execution', undefined],
+	["in n8n's Retry with the current workflow after a kill", RETRY.execution],
+])('a second batch %s has its own polling state', async (_name, retry) => {
+	const alwaysOutputData = retry === undefined;
+	const start = { ...stubNode('Start', (items) => items), alwaysOutputData };
 	const loop = stubNode('Loop', (items) =>
 		idsOf(items)[0] === 'a' ? ids('b').map((json) => ({ json })) : [[], items],
 	);
-	const wires = { [WAIT]: [['Loop']], Loop: [[WAIT]] };
-	const first = await suspend({ items: ids('a'), nodes: [loop] }, wires);
+	const wires = { Start: [[WAIT]], [WAIT]: [['Loop']], Loop: [[WAIT]] };
+	const nodes = [start, loop];
+	const first = await suspend({ items: ids('a'), nodes, start: 'Start' }, wires);
 	service.answers = { a: COMPLETE };
-	const second = await resumeLater(first);
+	const second = await resumeLater(first, retry);
 	expect(second.status).toBe('waiting');
 	service.answers = { b: COMPLETE };
-	const done = await resumeLater(second);
+	const done = await resumeLater(second, { id: '12', token: 't' });
 	expect(done.status).toBe('success');
-	expect(idsOf(allItems(done, WAIT)[COMPLETED])).toStrictEqual(['a', 'b']);
-	expect(done.outputs[COMPLETED]![0]!.json['waited_seconds']).toBeLessThan(70);
+	const videos = allItems(done, WAIT)[COMPLETED]!;
+	expect(idsOf(videos)).toStrictEqual(['a', 'b']);
+	expect(videos[1]!.json['waited_seconds']).toBeLessThan(70);
 });
 
 test('Execute step polls in place, because n8n would not resume the node', async () => {
@@ -242,7 +249,11 @@ test.each([
 	expect(error!.message).toMatch(/^The video (was not finished in time|could not|failed)/);
 });
 
-test('a clock that was set back in between does not put off the polls', async () => {
+test.each([
+	['put off the polls', PROCESSING],
+	['prolong a pause after a 429', limited(40)],
+])('a clock that was set back in between does not %s', async (_name, answer) => {
+	service.answers = { a: answer };
 	const first = await suspend({ items: ids('a') });
 	aheadMs -= 3_600_000;
 	const second = await first.resume();
@@ -253,14 +264,6 @@ test('a clock that was set back in between does not put off the polls', async ()
 	aheadMs += 601_000;
 	const { outputs } = await third.resume();
 	expect(outputs[FAILED]).toMatchObject([{ json: { task_id: 'a', reason: 'timeout' } }]);
-});
-
-test('a clock that was set back in between does not prolong a pause after a 429', async () => {
-	service.answers = { a: limited(40) };
-	const first = await suspend({ items: ids('a') });
-	aheadMs -= 3_600_000;
-	const second = await first.resume();
-	expect(secondsAhead(second)).toBeLessThan(70);
 });
 
 test.each([3_600_000, -3_600_000])(

@@ -380,6 +380,41 @@ export function canPlanRuns(context: object): boolean {
 }
 
 /**
+ * Suspends the execution. At this time n8n runs the node again, with the same input.
+ *
+ * n8n resumes a suspended execution by disabling the node of the run that is due first, so that its input passes on. Therefore
+ * this run has no items any more, and one that runs the node follows it. In *Retry with currently saved workflow* all runs of a
+ * node share one node object: this run is saved as one of the node that began the execution, which does not run again.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/workflow-execute.js (handleWaitingState), n8n/dist/executions/execution.service.js
+ * Without it: such a Retry after a kill passes tasks on as completed videos.
+ */
+export async function suspendUntil(context: IExecuteFunctions, resumeMs: number): Promise<void> {
+	const entry = context.getExecuteData();
+	stackOf(context)!.unshift({ ...entry, node: context.getNode() });
+	entry.data = { main: [] };
+	// With this mark n8n reports no run of that node.
+	const metadata = { nodeWasResumed: true };
+	const saved = { ...entry, node: beginningOf(context) ?? entry.node, metadata };
+	Object.assign(entry, { toJSON: () => saved });
+	await context.putExecutionToWait(new Date(resumeMs));
+}
+
+/** The node that began the execution. With *Always Output Data* it would run all others with an empty item. */
+function beginningOf(context: IExecuteFunctions): INode | undefined {
+	const runs = runDataOf(context) ?? {};
+	const { nodes, wires } = workflowOf(context);
+	const all = wires();
+	const began = all.find(
+		({ from }) =>
+			runs[from] !== undefined &&
+			nodes[from]!.alwaysOutputData !== true &&
+			!all.some(({ to }) => to === from),
+	);
+	return nodes[began?.from ?? ''];
+}
+
+/**
  * Starts a node that waits for data at another of its inputs and can run without, as n8n does when no other node is due: the
  * result of a tool call may come through such a Merge. One that waits for what comes out of a node that ends stays: it would go
  * on without, and the rest would come to nothing.

@@ -465,29 +465,36 @@ export const ENGINE_POINTS: readonly Point[] = [
 	},
 	{
 		n: 25,
-		name: 'an execution that waited goes on behind the node, with its input, and does not run it',
-		usedBy: ['canPlanRuns'],
+		name: 'an execution that waited disables the node of its first run, which is saved as its toJSON says, and goes on with the next one',
+		usedBy: ['suspendUntil', 'canPlanRuns'],
 		observe: async (n8n) => {
+			let saved: object | undefined;
 			const ran = await n8n.run({
 				items: [{ task_id: 't1' }],
 				nodes: {
 					Video: async (context) => {
+						if (saved) return pass(context);
+						const entry = context.getExecuteData();
+						stackOf(context).unshift({ ...entry, node: context.getNode() });
+						saved = { node: context.workflow.nodes['Start'], data: { main: [] } };
+						Object.assign(entry, { toJSON: () => saved });
 						await suspend(context);
-						return [[item({ waits: true })]];
+						return [[item()]];
 					},
 					Next: pass,
 				},
 			});
 			if (ran.status !== 'waiting') return [ran.status, ran.order, ran.error];
 			const resumed = await ran.resume();
-			return [resumed.status, resumed.order, resumed.output('Next')[0]];
+			const runs = resumed.data.resultData.runData['Video'];
+			return [resumed.status, resumed.order, resumed.output('Next')[0], runs?.length];
 		},
-		expected: ['success', ['Video', 'Next'], [{ task_id: 't1' }]],
+		expected: ['success', ['Video', 'Video', 'Next'], [{ task_id: 't1' }], 1],
 		without: {
-			// Without the time until which it waits, the node would run like any other.
+			// Without the time until which it waits, no run would be removed.
 			saved: (data) => ({ ...data, waitTill: undefined }) as never,
 		},
-		lost: ['waiting', ['Video', 'Video'], undefined],
+		lost: ['success', ['Video', 'Video', 'Next'], [{ task_id: 't1' }], 2],
 	},
 	{
 		n: 33,
