@@ -10,7 +10,7 @@ import {
 	type Row,
 } from '../shared/engine/dataTable';
 import { grouped } from '../shared/durable/call';
-import { TASK_TABLE, taskIdOf, TO_ANSWER, trimTaskIds } from '../shared/durable/taskTable';
+import { RESULT_TABLE, taskIdOf, TO_ANSWER, trimTaskIds } from '../shared/durable/taskTable';
 import { isOwn } from '../shared/run/credential';
 import type { Run } from '../shared/run/run';
 import { MANY, named } from '../shared/wait/record';
@@ -128,8 +128,8 @@ async function takeRows(
 	const tried = triedAt && {
 		find: { all: [...isWanted, ['collected_at', 'eq', triedAt] as const] },
 	};
-	const ofTry = tried ? await onTable(TASK_TABLE, tried) : [];
-	const found = await onTable(TASK_TABLE, {
+	const ofTry = tried ? await onTable(RESULT_TABLE, tried) : [];
+	const found = await onTable(RESULT_TABLE, {
 		find: { all: isWanted },
 		first: Math.min(maximumTasks, PAGE),
 		isEnough: (read) => read.filter(isNew).length >= maximumTasks,
@@ -140,7 +140,7 @@ async function takeRows(
 	const others = hasTask.filter((row) => !isOwn(row, account)).map(taskIdOf);
 	if (others.length > 0)
 		hint(
-			`Open tasks of another API key or Base URL: ${named(others, MANY)}. To collect them with this one, clear account in their rows of the data table ${TASK_TABLE.name}`,
+			`Open tasks of another API key or Base URL: ${named(others, MANY)}. To collect them with this one, clear account in their rows of the data table ${RESULT_TABLE.name}`,
 			'info',
 		);
 
@@ -180,12 +180,12 @@ async function takeFree(
 		});
 	// Equal rows are taken together, from the first to the last of them that was chosen.
 	const equal = grouped(chosen, (row) => JSON.stringify(same(row)));
-	await onTable(TASK_TABLE, trimTaskIds(chosen));
+	await onTable(RESULT_TABLE, trimTaskIds(chosen));
 	const set = { collected_at };
 	const taken = new Set<unknown>();
 	for (const rows of equal.values()) {
 		const where = { all: [...isOpen, ...same(rows[0]!), ...idRange(rows)] };
-		for (const { id } of await onTable(TASK_TABLE, { set, where })) taken.add(id);
+		for (const { id } of await onTable(RESULT_TABLE, { set, where })) taken.add(id);
 	}
 	return chosen.filter(({ id }) => taken.has(id));
 }
@@ -195,7 +195,7 @@ async function mentionUnanswered({ hint, onTable }: Run, rows: readonly Row[]): 
 	const sent = rows.filter((row) => row['status'] === 'sent' && taskIdOf(row) === '');
 	// Where n8n was killed before it removed the row, that with the answer is there, too.
 	const calls = sent.map(({ call }) => call).filter(Boolean);
-	const sameCall = await onTable(TASK_TABLE, { find: oneOf('call', calls) });
+	const sameCall = await onTable(RESULT_TABLE, { find: oneOf('call', calls) });
 	const answered = new Set(sameCall.filter(taskIdOf).map(({ call }) => call));
 	const unanswered = sent.filter(({ call }) => !answered.has(call));
 	if (unanswered.length === 0) return;
@@ -204,6 +204,6 @@ async function mentionUnanswered({ hint, onTable }: Run, rows: readonly Row[]): 
 			`row ${id} (execution ${execution}, item ${item}, ${sentAt})`,
 	);
 	hint(
-		`Creations without an answer: ${named(rowsOf, MANY)}. Their videos may exist. Look for them at the service. In the data table ${TASK_TABLE.name} ${TO_ANSWER}`,
+		`Creations without an answer: ${named(rowsOf, MANY)}. Their videos may exist. Look for them at the service. In the data table ${RESULT_TABLE.name} ${TO_ANSWER}`,
 	);
 }

@@ -380,15 +380,23 @@ describe('results', () => {
 		]);
 	});
 
-	test('are written into a new table after the old one was deleted', async () => {
-		insert('a');
-		await wait({ items: ids('a') });
-		tables.drop(TASK_TABLE.name);
-		insert('b');
-		const { hints } = await wait({ items: ids('b') });
-		expect(rowOf('b')).toMatchObject({ status: 'done' });
-		expect(hints.join()).not.toContain('ledger');
-	});
+	test.each([{}, { tasks: 'ledger', ledgerTasks: 'project' }])(
+		'are written into a new table after that of another workflow was deleted: %j',
+		async (parameters) => {
+			insert(asked('a', { workflow_id: 'other' }));
+			const done = stubNode('Done', ([item]) => {
+				if (item!.json['task_id'] === 'b') return [];
+				tables.drop(TASK_TABLE.name);
+				insert(asked('b', { workflow_id: 'other' }));
+				return [{ json: { task_id: 'b' } }];
+			});
+			const wires = { [WAIT]: [['Done']], Done: [[WAIT]] };
+			const more = { items: ids('a'), nodes: [done], parameters };
+			const { hints } = await inWorkflow(wires, more);
+			expect(rowOf('b')).toMatchObject({ status: 'done' });
+			expect(hints.join()).not.toContain('ledger');
+		},
+	);
 
 	test('are not written when Task Ledger is off', async () => {
 		await wait({ items: ids('a'), parameters: { options: { taskLedger: false } } });
@@ -552,10 +560,8 @@ describe('tasks from the ledger', () => {
 		expect(polled()).toStrictEqual([]);
 	});
 
-	const [FIRST, RETRY] = [
-		{ id: '1', token: 't' },
-		{ id: '2', token: 't', isRetry: true },
-	];
+	const FIRST = { id: '1', token: 't' };
+	const RETRY = { id: '2', token: 't', isRetry: true };
 
 	test("n8n's Retry takes what the failed try had taken", async () => {
 		service.answers = { a: REJECTED };
@@ -630,14 +636,8 @@ describe('tasks from the ledger', () => {
 		expect(polled().length).toBeGreaterThan(1);
 	});
 
-	test('no workflow fails the node before it polls', async () => {
-		const { error } = await collect({ workflowId: '={{ null }}' });
-		expect(error!.message).toBe('Workflow ID is empty');
-		expect(error!.description).toMatch(/Enter a text/);
-		expect(polled()).toStrictEqual([]);
-	});
-
 	test.each<[string, Parameters<typeof collect>, string, RegExp]>([
+		['workflow', [{ workflowId: '={{ null }}' }], 'Workflow ID is empty', /Enter a text/],
 		[
 			'option',
 			[{ options: { maxTasks: 5 } }],
@@ -675,16 +675,12 @@ describe('tasks from the ledger', () => {
 });
 
 describe('suspended', () => {
-	const suspend = async (more: Parameters<typeof waitIn>[2] = {}) =>
-		await inWorkflow(CONNECTED, {
-			...more,
-			parameters: { waitMode: 'suspend', ...more.parameters },
-		});
+	const parameters = { tasks: 'ledger', waitMode: 'suspend' };
 
 	test('the tasks of the first step are kept until all are delivered', async () => {
 		service.answers = { a: PROCESSING };
 		insert(asked('a', { prompt: 'A kite' }), 'b');
-		const first = await suspend({ parameters: { tasks: 'ledger' } });
+		const first = await inWorkflow(CONNECTED, { parameters });
 		expect(first.status).toBe('waiting');
 		// It is open as well, but this run has its tasks.
 		insert('late');
@@ -702,7 +698,7 @@ describe('suspended', () => {
 	test('Maximum Wait counts from the collection, and a task of a timeout stays open', async () => {
 		service.answers = { a: PROCESSING };
 		insert(asked('a', { sent_at: ago(600) }));
-		const first = await suspend({ parameters: { tasks: 'ledger' } });
+		const first = await inWorkflow(CONNECTED, { parameters });
 		expect(first.status).toBe('waiting');
 		aheadMs += 11 * MINUTE_MS;
 		const last = await first.resume();

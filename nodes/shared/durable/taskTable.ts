@@ -47,6 +47,9 @@ export const TASK_TABLE = {
 	write: 'token',
 } as const satisfies TableSchema;
 
+/** The same table for a node that waits: it pays for nothing, and goes on with the table that is there. */
+export const RESULT_TABLE: TableSchema = { ...TASK_TABLE, isLedger: false };
+
 /** What a person does about rows with the status `sent`. */
 export const TO_ANSWER = 'enter the task_id of each video that exists, and delete the other rows';
 

@@ -8,7 +8,7 @@ export interface TableSchema {
 	readonly name: string;
 	readonly columns: Readonly<Record<string, 'string' | 'number' | 'boolean' | 'date'>>;
 	/** Whether it has the paid calls of workflows: without it a workflow must not go on. */
-	readonly isLedger?: true;
+	readonly isLedger?: boolean;
 	/** The column with a value that all rows of one insert share, and no other row has. */
 	readonly write?: string;
 }
@@ -105,7 +105,7 @@ const TRANSIENT =
 /** Pauses before such a call is tried again, in milliseconds. */
 const RETRY_PAUSES_MS = [500, 1_000, 2_000, 4_000];
 
-/** IDs of the tables by workflow and name, in this process: finding one takes as long as writing to it. */
+/** IDs of the tables by workflow, name and use, in this process: finding one takes as long as writing to it. */
 const tableIds = new Map<string, string>();
 
 /** The table cannot be used. The message says why and what to do. */
@@ -225,7 +225,8 @@ async function runSteps(
 			`The data table ${schema.name} cannot be used: n8n's own Agents have no workflow`,
 			'unsupported',
 		);
-	const key = `${workflow} ${schema.name}`;
+	// What a node that waits has found is not checked.
+	const key = [workflow, schema.name, schema.isLedger].join(' ');
 	for (let isAgain = false; ;) {
 		const known = tableIds.get(key);
 		try {
@@ -310,7 +311,7 @@ async function findTable(context: IExecuteFunctions, schema: TableSchema): Promi
 	);
 	if (missing.length > 0) {
 		// A ledger that a person has changed: its rows may be of calls that a retry must know.
-		const isChanged = schema.isLedger && columns!.some(({ name }) => name === 'origin');
+		const isChanged = columns!.some(({ name }) => name === 'origin');
 		const texts = missing.map(({ name, type }) => `${name} (${type})`).join(', ');
 		throw new TableError(
 			`The data table ${schema.name} has other columns than this node writes. It needs also ${texts}: add them${isChanged ? '' : '. Or rename the table: the node then creates its own'}`,

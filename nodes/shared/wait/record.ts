@@ -11,7 +11,7 @@ import type { TaskPoll } from '../../client/video/pollTasks';
 import { idRange, MAX_CONDITIONS, oneOf, type Row, type Step } from '../engine/dataTable';
 import { byCall } from '../durable/call';
 import { removals } from '../durable/claimKeys';
-import { taskLedger, TASK_TABLE } from '../durable/taskTable';
+import { taskLedger, RESULT_TABLE } from '../durable/taskTable';
 import { isOwn } from '../run/credential';
 import { errorLine } from '../run/nodeErrors';
 import type { Run } from '../run/run';
@@ -57,7 +57,7 @@ export async function openRecords(run: Run, polls: readonly TaskPoll[]) {
 	const ids = finished.map(({ taskId }) => taskId);
 	const read = async () =>
 		taskLedger.read(run, 0)
-			? await run.onTable(TASK_TABLE, { find: oneOf('task_id', ids) })
+			? await run.onTable(RESULT_TABLE, { find: oneOf('task_id', ids) })
 			: undefined;
 	const found = await read().catch(tell);
 	const { hint, service } = run;
@@ -106,7 +106,7 @@ export async function openRecords(run: Run, polls: readonly TaskPoll[]) {
 			if (missing.length === 0) return;
 			const tasks = named(missing, MANY);
 			hint(
-				`The results of these tasks have no row in the data table ${TASK_TABLE.name}: ${tasks}`,
+				`The results of these tasks have no row in the data table ${RESULT_TABLE.name}: ${tasks}`,
 				'info',
 			);
 		},
@@ -136,7 +136,7 @@ async function replaceRows(
 	polls: readonly TaskPoll[],
 	ofTask: ReadonlyMap<string, readonly Delivered[]>,
 ): Promise<readonly Row[]> {
-	const onLedger = async (...steps: readonly Step[]) => await run.onTable(TASK_TABLE, ...steps);
+	const onLedger = async (...steps: readonly Step[]) => await run.onTable(RESULT_TABLE, ...steps);
 	const { account } = run.service();
 	const all: Row[] = [];
 	for (const part of slices(polls, MAX_CONDITIONS)) {
