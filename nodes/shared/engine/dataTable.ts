@@ -282,6 +282,9 @@ function toTableError({ name }: TableSchema, error: Error): TableError {
 	);
 }
 
+/** Columns that only a ledger has. */
+const LEDGER_MARKS = ['origin', 'call', 'token'];
+
 /**
  * The ID of the table. If there is none it is created.
  *
@@ -311,7 +314,7 @@ async function findTable(context: IExecuteFunctions, schema: TableSchema): Promi
 	);
 	if (missing.length > 0) {
 		// A ledger that a person has changed: its rows may be of calls that a retry must know.
-		const isChanged = columns!.some(({ name }) => name === 'origin');
+		const isChanged = columns!.some(({ name }) => LEDGER_MARKS.includes(name));
 		const texts = missing.map(({ name, type }) => `${name} (${type})`).join(', ');
 		throw new TableError(
 			`The data table ${schema.name} has other columns than this node writes. It needs also ${texts}: add them${isChanged ? '' : '. Or rename the table: the node then creates its own'}`,
