@@ -23,6 +23,7 @@ interface Form {
 	readonly message?: Readonly<Record<string, unknown>>;
 	readonly body?: object;
 }
+const isObject = (value: unknown) => typeof value === 'object' && value !== null;
 /** Answers as it is asked; in a stream each part of a content has a chunk of its own. */
 const says =
 	({ choice, message: { content = null, ...fields } = {}, body: more }: Form): Script =>
@@ -33,7 +34,7 @@ const says =
 			json(response, 200, { choices: [{ ...end, ...choice, message }], ...more });
 			return;
 		}
-		const parts = Array.isArray(content) ? content.map((part: unknown) => [part]) : [content];
+		const parts = [content].flat().map((part) => (isObject(part) ? [part] : part));
 		events(response, [
 			...parts.map((part) => ({ choices: [{ index: 0, delta: { content: part } }] })),
 			{ choices: [{ index: 0, delta: fields, ...choice }], ...more },
@@ -165,11 +166,12 @@ describe.each(CHAT_NODE_NAMES)('%s', (node) => {
 
 const WITH_OUTPUT = CHAT_NODE_NAMES.filter((node) => node !== 'model');
 
-test.each([
+test.each<unknown>([
+	{ a: 1 },
 	'<think>{"a":0}</think>{"a":1}',
 	'<thinking>{"a":0}</thinking>{"a":1}',
 	'{"a":0}\n</think>\n{"a":1}',
-])('a thought in tags is no part of the JSON: %j', async (content) => {
+])('data is the JSON, a thought in tags is no part of it: %j', async (content) => {
 	server.script = says({ message: { content } });
 	const { json: item, error } = await askThrough('reply', false, server.url, {
 		responseFormat: 'json',

@@ -150,6 +150,9 @@ const ROWS: readonly Row[] = [
 		{ output: 'All' },
 	]),
 	['answer', { content: [PICTURE] }, 'stop', { output: 'https://cdn.example/1.png' }],
+	...[{ title: 'A', score: 5 }, [{ title: 'A', url: 'b' }], [1, null], ['a', 'b'], [['a']]].map(
+		(content): Row => ['answer', { content }, 'stop', { output: JSON.stringify(content) }],
+	),
 	['answer', { content: [{ type: 'reasoning', data: 'x' }, 'All'] }, 'stop', { output: 'All' }],
 	...['tool_calls', 'tool_use', 'STOP', 'tool-call', 'odd'].map((finish): Row => [
 		'calls',

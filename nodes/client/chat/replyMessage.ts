@@ -10,17 +10,22 @@ const READ_FIELDS = new Set([
 const THOUGHTS: readonly unknown[] = ['reasoning', 'thinking'];
 /** Fields of such a part that may have its words: the first that says anything counts. */
 const WORDS = ['thinking', 'text', 'summary', 'reasoning', 'content'];
+/** Fields of a part without a type. */
+const OF_PART = /^(text|refusal|summary)$|url|image|img|video|audio|file|b64/;
 const NO_PARTS: readonly JsonValue[] = [];
 
 /**
  * Reads a message, or a delta of one (spec 2.4, 2.5): its fields, with the content, the reasoning and the refusal as texts, where
- * some servers send parts, one or a list, and the old field of a call as one of the calls; and the parts that are no text, such
- * as images, as the service sent them.
+ * some servers send parts, one or a list, or data, and the old field of a call as one of the calls; and the parts that are no
+ * text, such as images, as the service sent them.
  */
 export function readMessage(value: unknown) {
 	const fields = objectOf(value);
 	if (!mustBeRead(fields)) return { said: fields, parts: NO_PARTS };
-	const { text, parts, refusal, thought } = readContent(fields['content']);
+	const { content } = fields;
+	const { text, parts, refusal, thought } = readContent(
+		isData(content) ? shown(content) : content,
+	);
 	const {
 		reasoning_content,
 		reasoning,
@@ -47,6 +52,15 @@ function mustBeRead(fields: JsonObject): boolean {
 	for (const key in fields)
 		if (key === 'content' ? typeof fields[key] !== 'string' : READ_FIELDS.has(key)) return true;
 	return false;
+}
+
+/** Whether content is a value and no parts, such as what a workflow has put out. */
+function isData(content: JsonValue | undefined): boolean {
+	const isPart = (each: JsonValue) =>
+		isJsonObject(each) &&
+		(each['type'] !== undefined || Object.keys(each).every((name) => OF_PART.test(name)));
+	const all = [content ?? []].flat().filter((each) => each !== null);
+	return all.length > 0 && !all.some(isPart);
 }
 
 /** The text, null without content; the parts that are not text; the words of a refusal, and those of a thought. */
