@@ -1,5 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
+import { grouped } from '../client/concurrency';
 import { emptyText, InputError } from '../client/errors';
 import {
 	idRange,
@@ -9,7 +10,6 @@ import {
 	type Condition,
 	type Row,
 } from '../shared/engine/dataTable';
-import { grouped } from '../shared/durable/call';
 import { RESULT_TABLE, taskIdOf, TO_ANSWER, trimTaskIds } from '../shared/durable/taskTable';
 import { isOwn } from '../shared/run/credential';
 import type { Run } from '../shared/run/run';

@@ -50,6 +50,21 @@ export function slices<T>(list: readonly T[], size: number): T[][] {
 	);
 }
 
+/** Lists of what has the same value of a function. */
+export function grouped<T, V>(
+	all: readonly T[],
+	by: (each: T, index: number) => V,
+): ReadonlyMap<V, T[]> {
+	const groups = new Map<V, T[]>();
+	for (const [index, each] of all.entries()) {
+		const value = by(each, index);
+		const group = groups.get(value);
+		if (group) group.push(each);
+		else groups.set(value, [each]);
+	}
+	return groups;
+}
+
 /** What a function has returned, or thrown: to be used, or thrown again, later. */
 export type Settled<T> = { readonly value: T } | { readonly error: unknown };
 

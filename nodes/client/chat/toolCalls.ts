@@ -1,3 +1,4 @@
+import { grouped } from '../concurrency';
 import {
 	bounded,
 	isJsonObject,
@@ -41,12 +42,9 @@ export function readToolCalls(
 	taken: readonly string[] = [],
 ): { readonly call: ToolCall; readonly result?: string }[] {
 	/** By id, the last first: calls with the same id have their results in the order of the calls. */
-	const executed = new Map<string, JsonObject[]>();
-	for (const result of objectsOf(results).reverse()) {
-		const id = idText(result['tool_call_id']);
-		executed.set(id, executed.get(id) ?? []);
-		executed.get(id)!.push(result);
-	}
+	const executed = grouped(objectsOf(results).reverse(), (result) =>
+		idText(result['tool_call_id']),
+	);
 	const ids = new Map(taken.map((id) => [id, 1]));
 	return objectsOf(calls).map((call, index) => {
 		const sent = idText(call['id']);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Settled } from '../../client/concurrency';
+import { grouped, type Settled } from '../../client/concurrency';
 import { fromSaved, toSaved, type SavedError, type ServiceError } from '../../client/errors';
 import type { Row } from '../engine/dataTable';
 import type { Place } from '../engine/rest';
@@ -119,18 +119,6 @@ export function callOf(call: string, called: string): string {
 export function partsOf({ call, item }: Row) {
 	const [run, hash = '', , own = '', called = ''] = String(call).split(' ');
 	return { run: Number(run), hash, own, called, item: Number(item) };
-}
-
-/** Lists of what has the same value of a function. */
-export function grouped<T, V>(all: readonly T[], by: (each: T) => V): ReadonlyMap<V, T[]> {
-	const groups = new Map<V, T[]>();
-	for (const each of all) {
-		const value = by(each);
-		const group = groups.get(value);
-		if (group) group.push(each);
-		else groups.set(value, [each]);
-	}
-	return groups;
 }
 
 /** What the rows of a call share. A row that a person has added is a call of its own. */

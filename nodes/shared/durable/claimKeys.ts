@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-import { settled, slices, valueOf, type Settled } from '../../client/concurrency';
+import { grouped, settled, slices, valueOf, type Settled } from '../../client/concurrency';
 import { idRange, oneOf, type Filter, type Row, type Step } from '../engine/dataTable';
 import { isOwn } from '../run/credential';
-import { byCall, grouped, mainRowOf, outcomeOf, toKnown, type AskedCall, type Paid } from './call';
+import { byCall, mainRowOf, outcomeOf, toKnown, type AskedCall, type Paid } from './call';
 import { lockOf, type CallRun } from './callRun';
 import { keyConflict, keyInUse, keyOfOther, notKept } from './errors';
 import { decide, stateOf } from './states';

@@ -2,8 +2,9 @@ import { hash, randomUUID } from 'node:crypto';
 
 import type { IExecuteFunctions } from 'n8n-workflow';
 
+import { grouped } from '../../client/concurrency';
 import { executionOf } from '../engine/context';
-import { grouped, type PaidCall } from './call';
+import type { PaidCall } from './call';
 
 /**
  * What identifies the execution of a node across n8n's *Retry*. n8n keeps one random token of an execution in all its retries; being a secret, it is

@@ -1,6 +1,6 @@
 import type { IBinaryData, IBinaryKeyData, INodeExecutionData } from 'n8n-workflow';
 
-import { settled, valueOf } from '../../client/concurrency';
+import { grouped, settled, valueOf } from '../../client/concurrency';
 import { InputError, isCanceled, ServiceError } from '../../client/errors';
 import { withoutContent } from '../../client/fileTypes';
 import { startDeadline } from '../../client/http/failures';
@@ -120,11 +120,10 @@ export async function deliver(
 
 	// What a failing node has downloaded is dropped: it stays open in the ledger.
 	const isDropped = 'error' in delivered || (dropsAll && deliveries.some(isFailed));
-	const ofTask = new Map(taskIds.map((taskId): [string, Delivered[]] => [taskId, []]));
-	for (const [item, taskId] of taskIds.entries()) {
-		const delivery = deliveries[item]!;
-		ofTask.get(taskId)!.push(isDropped ? { ...delivery, ending: undefined } : delivery);
-	}
+	const ofTask = grouped(
+		deliveries.map((each) => (isDropped ? { ...each, ending: undefined } : each)),
+		(_each, item) => taskIds[item]!,
+	);
 	await write(ofTask);
 	run.trace({
 		'agent_video.tasks': known.size,

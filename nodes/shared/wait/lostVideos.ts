@@ -8,6 +8,7 @@ import {
 	toSaved,
 	type Advice,
 } from '../../client/errors';
+import { grouped } from '../../client/concurrency';
 import { objectOf, shorten } from '../../client/json';
 import { counted, isBlank, shown } from '../../client/values';
 import { hasVideo, taskState } from '../../client/video/tasks';
@@ -187,9 +188,7 @@ export function whyLost({ error_message, explanation }: Omit<Video, 'name'>): st
 
 /** Names of videos by why they are lost. */
 function byReason(videos: readonly Video[]): readonly (readonly [why: string, string[]])[] {
-	const groups = new Map(videos.map((video): [string, string[]] => [whyLost(video), []]));
-	for (const video of videos) groups.get(whyLost(video))!.push(video.name);
-	return [...groups];
+	return [...grouped(videos, whyLost)].map(([why, each]) => [why, each.map(({ name }) => name)]);
 }
 
 /** How many videos were not sent, as a sentence; none for none. */
