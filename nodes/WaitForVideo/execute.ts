@@ -15,7 +15,7 @@ import {
 import { isConnected, workflowOf } from '../shared/engine/workflow';
 import { checkNotRounded } from '../shared/run/parameters';
 import type { Run } from '../shared/run/run';
-import { checkTaskId, deliver, type WaitItem } from '../shared/wait/deliver';
+import { deliver, type WaitItem } from '../shared/wait/deliver';
 import { failForLost, isPutOff, isUnsent, lostBefore } from '../shared/wait/lostVideos';
 import {
 	poll,
@@ -109,6 +109,8 @@ async function pollItems(run: Run, progress: Progress) {
 	}
 }
 
+const NO_TASK = 'Create Video outputs it as task_id: connect it, or enter the ID of a task';
+
 /** Reads all items: a bad value stops the node before the first poll. With On Error: Continue it fails its own item only. */
 function readItems(run: Run, collected: readonly LedgerTask[] | undefined) {
 	const read = (item: number): WaitItem => {
@@ -125,7 +127,7 @@ function readItems(run: Run, collected: readonly LedgerTask[] | undefined) {
 				return { taskId: '', given: { item, ending: 'unsent' } };
 			const lost = lostBefore(item, value.taskId);
 			if (lost) return { taskId: '', given: { item: lost, ending: 'failed' } };
-			if (!run.continuesOnFail()) checkTaskId(value.taskId);
+			if (value.taskId === '') throw new InputError('Task ID', 'is empty', NO_TASK);
 			return value;
 		});
 		if ('value' in result || !run.continuesOnFail()) return valueOf(result);

@@ -581,7 +581,7 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 		),
 		...inFolder(
 			'shared/wait',
-			'checkTaskId isLeftOut isUnsent named namingTask notCreated lostBefore askOnce',
+			'isLeftOut isUnsent named namingTask notCreated lostBefore askOnce',
 		),
 		...inFolder(
 			'shared/chat',

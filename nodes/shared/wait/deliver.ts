@@ -86,7 +86,6 @@ export async function deliver(
 			if (!(pollError instanceof ServiceError) || taskId === '') throw pollError as Error;
 			throw pollError.with({ subject: { task_id: taskId } });
 		}
-		checkTaskId(taskId);
 		if (outcome === 'completed' && !(dropsAll && hasFailed))
 			return await downloadFiles(run, files!, result!, report!, failsItems);
 		const isLost = outcome !== undefined && outcome !== 'completed';
@@ -256,11 +255,4 @@ function checkUrl(url: string): void {
 	if (problem !== '')
 		throw new ServiceError('protocol', `The service returned ${problem}`, advice);
 	if (!/^data:video\/|^data:image\//i.test(url)) checkHttpUrl(url, advice);
-}
-
-/** @throws InputError when the task ID is empty. */
-export function checkTaskId(taskId: string): void {
-	if (taskId !== '') return;
-	const hint = 'Create Video outputs it as task_id: connect it, or enter the ID of a task';
-	throw new InputError('Task ID', 'is empty', hint);
 }
