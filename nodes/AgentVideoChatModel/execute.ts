@@ -16,9 +16,7 @@ import type {
 import { formOf, judge } from '../client/chat/verdict';
 import { settled, valueOf } from '../client/concurrency';
 import { InputError, ServiceError } from '../client/errors';
-import type { IsKnown } from '../client/imagesAsLinks';
 import { asJson, fromJson } from '../client/json';
-import type { HttpPort } from '../client/ports';
 import { oneLine } from '../client/values';
 import {
 	adapted,
@@ -86,10 +84,7 @@ export async function supplyChatModel(
 		const request = boundFields(values, service);
 		const model = chatModel(run, {
 			sdk,
-			http: service.http,
 			hasApp: service.hasApp,
-			baseUrl: service.baseUrl,
-			isKnown: run.isDrawn ? service.isKnown : undefined,
 			request,
 			...readCall(run, values.options),
 			images: imageUrls(run, itemIndex, values.images),
@@ -108,11 +103,6 @@ export async function supplyChatModel(
 /** Settings that all calls of a chat model share. */
 interface ChatModelSettings extends Omit<SendOptions, 'stream'> {
 	readonly sdk: AiNodeSdk;
-	readonly http: HttpPort;
-	/** What relative URLs of files belong to. */
-	readonly baseUrl: string;
-	/** Which images may stay, where a chat shows the text. */
-	readonly isKnown?: IsKnown | undefined;
 	/** The request without messages and tools. */
 	readonly request: Omit<ChatRequest, 'messages'>;
 	/** URLs of the images to attach to the last user message. */
@@ -140,7 +130,10 @@ export function chatModel(
 	settings: ChatModelSettings,
 	tools: readonly SdkTool[] = [],
 ): SdkChatModel {
-	const { sdk, http, baseUrl, isKnown, request: fields, images } = settings;
+	const { sdk, request: fields, images } = settings;
+	const { http, baseUrl, ...service } = run.service();
+	/** Which images may stay, where a chat shows the text. */
+	const isKnown = run.isDrawn ? service.isKnown : undefined;
 	const own = tools.map(({ name }) => name);
 	/** The names in what is sent and received. */
 	const names = toolNames(own);

@@ -39,10 +39,9 @@ function model(
 	imageUrls: readonly string[] = [],
 ) {
 	const sdk = { getParametersJsonSchema: ({ inputSchema }) => inputSchema } as AiNodeSdk;
-	return chatModel(subNodeRun(nodeContext), {
+	const service = { http: axiosHttp(server.url, 'key'), baseUrl: server.url };
+	return chatModel(subNodeRun(nodeContext, service), {
 		sdk,
-		http: axiosHttp(server.url, 'key'),
-		baseUrl: server.url,
 		request,
 		images: imageUrls,
 		idleTimeoutMs: 5_000,

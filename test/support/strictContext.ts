@@ -23,7 +23,10 @@ export const strictContext = (members: Partial<IExecuteFunctions>) =>
 export const strictRun = (members: Partial<Run>) => strict<Run>(members);
 
 /** What a sub-node uses of its run, in no chat. Its state is kept in `values`. */
-export function subNodeRun(values: Record<string, unknown> = {}): Run {
+export function subNodeRun(
+	values: Record<string, unknown>,
+	service: Partial<ReturnType<Run['service']>>,
+): Run {
 	const context = strictContext({
 		getContext: () => values,
 		getExecutionCancelSignal: () => undefined,
@@ -33,7 +36,9 @@ export function subNodeRun(values: Record<string, unknown> = {}): Run {
 		clock: n8nClock(context),
 		state: (key) => nodeState(context, key),
 		reader: 'owner',
+		service: () => service as ReturnType<Run['service']>,
 		isAwaited: false,
+		isDrawn: false,
 		isStreamed: false,
 		withoutSecrets: (value) => value,
 		keys: [],
