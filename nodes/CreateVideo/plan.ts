@@ -40,7 +40,7 @@ export async function planVideo(run: Run, item: number, own: readonly OwnModel[]
 		const urlOptions = { field, allowPrivate };
 		if ('url' in source) return { kind, url: checkPublicUrl(source.url, urlOptions) };
 		const url = `binary field ${source.property}`;
-		const sign = () => signedFileUrl(run, item, source.property, urlOptions);
+		const sign = () => signedFileUrl(run, source.file, urlOptions);
 		// A file that cannot be published is an error before anything is sent.
 		sign();
 		signers.set(url, sign);
@@ -59,7 +59,6 @@ export async function planVideo(run: Run, item: number, own: readonly OwnModel[]
 	const cost = withoutUndefined({ estimated_cost: estimatedCost });
 	/** What the output of a video has beside the answer of the service. */
 	const details = { request, ...(adjustments.length > 0 && { adjustments }), ...cost };
-	const signed = (urls?: readonly string[]) => urls?.map((url) => signers.get(url)?.() ?? url);
 	return {
 		/** Index of the item. */
 		item,
@@ -92,13 +91,13 @@ export async function planVideo(run: Run, item: number, own: readonly OwnModel[]
 		/** The request as the output shows it: in place of a signed URL, with which anybody can read the file, it names the binary field. */
 		plan,
 		/** The request to send. Its URLs of binary files are signed again by each call, because they expire after an hour. */
-		sign: () =>
-			withoutUndefined({
-				...request,
-				images: signed(request.images),
-				videos: signed(request.videos),
-				audios: signed(request.audios),
-			}),
+		sign: () => {
+			const again = (url: string) => signers.get(url)?.() ?? url;
+			const signed = REFERENCES.map(
+				({ apiName: name }) => [name, request[name]?.map(again)] as const,
+			);
+			return withoutUndefined({ ...request, ...Object.fromEntries(signed) });
+		},
 	};
 }
 

@@ -428,11 +428,10 @@ describe('references', () => {
 	test('the signed URL of a file expires after one hour', () => {
 		const file = { id: 'filesystem:a', mimeType: 'image/png', data: '' };
 		const run = {
-			mainItems: () => [{ json: {}, binary: { photo: file } }],
 			sign: (_file: unknown, expiresIn: string) =>
 				`https://n8n.example.com/signed?expires=${expiresIn}`,
 		};
 		const options = { field: 'Images', allowPrivate: false };
-		expect(signedFileUrl(run, 0, 'photo', options)).toMatch(/expires=1h$/);
+		expect(signedFileUrl(run, file, options)).toMatch(/expires=1h$/);
 	});
 });

@@ -99,16 +99,14 @@ export function fileSources(
 /**
  * A signed URL from which the service can fetch a binary file of the item for one hour.
  *
- * @param property Name of the binary field.
- * @throws InputError when the item has no such file, when n8n has not stored the file, as in memory mode and from a Code node that returns base64, or has no address that the service can reach.
+ * @throws InputError when n8n has not stored the file, as in memory mode and from a Code node that returns base64, or has no
+ *   address that the service can reach.
  */
 export function signedFileUrl(
-	run: Pick<Run, 'mainItems' | 'sign'>,
-	itemIndex: number,
-	property: string,
+	run: Pick<Run, 'sign'>,
+	file: IBinaryData,
 	{ field, allowPrivate }: PublicUrlOptions,
 ): string {
-	const file = binaryFile(run, itemIndex, property, field);
 	if (file.id === undefined) {
 		throw new InputError(
 			field,
