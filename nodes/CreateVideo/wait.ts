@@ -20,7 +20,7 @@ export function readWaits(run: Run): boolean {
 	return 'value' in waits && waits.value;
 }
 
-/** A run of the node. */
+/** What a run of the node creates, and what becomes of the videos when one of them fails. */
 export interface CreateRun {
 	/** Whether a video that fails stops the node, when those under way have come to an end. */
 	readonly stops: boolean;

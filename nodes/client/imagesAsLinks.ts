@@ -70,12 +70,11 @@ const MAY_BEGIN = /(?:!{1,2}|<[a-z]{0,2}|\\u?)$/i;
 const PARAGRAPH_END = '\n\n';
 
 /** `imagesAsLinks` for a text that arrives in pieces: what begins an image waits for the end of its paragraph. */
-export function imagesInStream(isKnown?: IsKnown) {
+export function imagesInStream(isKnown: IsKnown) {
 	let held = '';
 	let isBegun = false;
 	let last = '';
 	return (text: string, isLast = false): string => {
-		if (isKnown === undefined) return text;
 		const isEnd = isLast || `${last}${text}`.includes(PARAGRAPH_END);
 		last = text.at(-1) ?? last;
 		held += text;

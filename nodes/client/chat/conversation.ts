@@ -44,8 +44,6 @@ export interface CallRecord {
 	/** Result sent to the model; missing while the call is pending. */
 	readonly result?: string;
 	readonly failed?: boolean;
-	/** Whether the call itself is wrong: an unknown tool, or arguments that do not match its schema. */
-	readonly invalid?: boolean;
 }
 
 /**
@@ -216,7 +214,7 @@ function toRecord(
 	const read = readToolCall(call, tools);
 	return 'arguments' in read
 		? { ...record, ...read }
-		: { ...done, result: errorResult(read.problem), failed: true, invalid: true };
+		: { ...done, result: errorResult(read.problem), failed: true };
 }
 
 /** Gives the calls of a reply that are too many an error as their result. */

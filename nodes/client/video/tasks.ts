@@ -86,18 +86,9 @@ const TASK_FIELDS = ['task_id', 'status', 'video_url', 'thumbnail_url', 'error_m
 
 /** Names of our fields in the output. A host may treat an item with `error` as failed. */
 const OURS: ReadonlySet<string> = new Set([
-	...['reason', 'explanation', 'error', 'history', 'waited_seconds'],
-	...[
-		'file',
-		'missing_files',
-		'ledger',
-		'request',
-		'adjustments',
-		'estimated_cost',
-		'reused',
-		'output',
-	],
-	...['attempt', 'delivered_at'],
+	...['reason', 'explanation', 'error', 'history', 'waited_seconds', 'file', 'missing_files'],
+	...['ledger', 'request', 'adjustments', 'estimated_cost', 'reused', 'output', 'attempt'],
+	'delivered_at',
 ]);
 
 /** The fields of an answer. One with the name of a field of ours has another name, so that neither takes the place of the other. */

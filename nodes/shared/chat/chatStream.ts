@@ -119,8 +119,8 @@ export async function withChatStream<T>(
 	try {
 		return await work(sendText).catch((error: unknown) => {
 			// n8n runs the node again where its first item has failed.
-			if (run.isTriedAgain && itemIndex === 0) add(toShown('', 'broken'));
-			else if (run.continuesOnFail()) {
+			const isAgain = run.isTriedAgain && itemIndex === 0;
+			if (run.continuesOnFail() && !isAgain) {
 				const failure = toNodeError(run, error, itemIndex);
 				sendText(toChatNotice(shownText(run, failure)));
 			} else add(toShown('', 'broken'));

@@ -164,8 +164,8 @@ const runExclusive = keyedMutex();
  * in the execution: *Retry On Fail* and n8n's *Retry* take them, as an item that is asked again would add its turn again. With
  * parameters that a person has changed since, which are compared as entered, the items are asked again, and their turns go.
  */
-export function itemsInTurn<T>({ index: run, isTool, state: stateOf, ...context }: Run) {
-	const { workflowId, node, continuesOnFail } = context;
+export function itemsInTurn<T>(opened: Run) {
+	const { index: run, isTool, state: stateOf, workflowId, node, continuesOnFail } = opened;
 	const entered = hashOf(node.parameters);
 	const state = stateOf<Kept<T>>('remembered');
 	// Calls of a tool have no position: each is another one.

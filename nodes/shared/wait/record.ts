@@ -125,9 +125,8 @@ function toReplace({ outcome }: TaskPoll, own: readonly Row[]): readonly (readon
  * data tables, which takes longer than the update itself.
  *
  * All rows of the tasks get one random token, the new rows are inserted, and then those of this account go that still have the token:
- * another service may use the same task ID. Of runs that do
- * so at the same moment the last one to read finds the rows of the others, too. A kill in between leaves two rows of a call, the newer one
- * with its result: the next run replaces both.
+ * another service may use the same task ID. Of runs that do so at the same moment the last one to read finds the rows of the
+ * others, too. A kill in between leaves two rows of a call, the newer one with its result: the next run replaces both.
  *
  * @returns The rows of this account that were there.
  */
