@@ -69,29 +69,23 @@ describe('a key', () => {
 		expect(service.tables.rows.map(({ status }) => status)).toStrictEqual(['open']);
 	});
 
-	test.each([
-		['open', 'pending', null, 'not finished', 'Tasks not finished'],
-		['done', 'completed', '2020-01-01T00:01:00.000Z', 'completed', 'Tasks completed'],
-	])(
-		'gives a task that is %s, and texts say so',
-		async (word, status, finished_at, line, list) => {
-			oldTask({ status: word, finished_at });
-			const { outputs } = await create(['a 1'], BY_LETTER);
-			const output = `The video is ${line}: task old`;
-			expect(outputs[0]![0]!.json).toMatchObject({
-				...{ task_id: 'old', status, reused: true, output },
-			});
-			expect(sent()).toStrictEqual([]);
-			service.answers = { 'b 2': [REJECTED] };
-			const { error } = await create(['a 1', 'b 2'], BY_LETTER);
-			expect(error!.description).toContain(`${list}: old.`);
-		},
-	);
-
-	test('gives the task of a row without a call, as a person makes it', async () => {
-		oldTask({ status: 'open', call: null });
+	const FINISHED = { status: 'done', finished_at: '2020-01-01T00:01:00.000Z' };
+	test.each<[IDataObject, string, string, string]>([
+		[{ status: 'open' }, 'pending', 'not finished', 'Tasks not finished'],
+		// A row without a call, as a person makes it.
+		[{ status: 'open', call: null }, 'pending', 'not finished', 'Tasks not finished'],
+		[FINISHED, 'completed', 'completed', 'Tasks completed'],
+	])('gives the task of a row with %j, and texts say so', async (cells, status, line, list) => {
+		oldTask(cells);
 		const { outputs } = await create(['a 1'], BY_LETTER);
-		expect(outputs[0]![0]!.json).toMatchObject({ task_id: 'old', reused: true });
+		const output = `The video is ${line}: task old`;
+		expect(outputs[0]![0]!.json).toMatchObject({
+			...{ task_id: 'old', status, reused: true, output },
+		});
+		expect(sent()).toStrictEqual([]);
+		service.answers = { 'b 2': [REJECTED] };
+		const { error } = await create(['a 1', 'b 2'], BY_LETTER);
+		expect(error!.description).toContain(`${list}: old.`);
 	});
 
 	test('is free again at once where its creation certainly failed, and where nothing was sent', async () => {
@@ -137,9 +131,7 @@ describe('a key', () => {
 				'b 1',
 				async () => await create(PROMPTS, { ...BY_LETTER, ...SERIAL }),
 			);
-			expect(rowsOf()).toStrictEqual([
-				...['a 1 open', 'b 1 sent', 'c 1 claimed', 'd 1 claimed'],
-			]);
+			expect(rowsOf()).toStrictEqual(['a 1 open', 'b 1 sent', 'c 1 claimed', 'd 1 claimed']);
 		});
 
 		test('is known to the retry, which removes the claims', async () => {
@@ -576,14 +568,30 @@ describe('a retry of an execution', () => {
 	);
 
 	const NEW_EACH_TIME = { idempotencyKey: '={{ $execution.id }} {{ Math.random() }}' };
+	const CORRECTED = { idempotencyKey: '=order {{ $json.prompt }}' };
 	test.each<[string, IDataObject, IDataObject]>([
 		['is another one in every try', NEW_EACH_TIME, NEW_EACH_TIME],
-		['was added since', {}, { idempotencyKey: '=order {{ $itemIndex }}' }],
-	])('knows an equal item whose key %s', async (_what, before, now) => {
+		['was added since', {}, CORRECTED],
+		['was corrected since', { idempotencyKey: '=Order {{ $json.prompt }}' }, CORRECTED],
+	])('knows an equal item whose key %s, and so does the next night', async (...row) => {
+		const [, before, now] = row;
 		await create(['Storm', 'Election'], before);
 		const { outputs } = await create(['Storm', 'Election', 'Music'], now, RETRY);
-		expect(shownOf(outputs[0])).toStrictEqual([
-			...['task-Storm, reused', 'task-Election, reused', 'task-Music'],
+		const ids = ['task-Storm, reused', 'task-Election, reused', 'task-Music'];
+		expect(shownOf(outputs[0])).toStrictEqual(ids);
+		if (now === NEW_EACH_TIME) return;
+		const next = await createIn([{ prompt: 'Election' }, { prompt: 'Storm' }], now);
+		expect(shownOf(next.outputs[0])).toStrictEqual(ids.slice(0, 2).reverse());
+	});
+
+	test('leaves a key to the video that has it meanwhile', async () => {
+		await create(['Storm']);
+		service.taskIdOf = () => 'newer';
+		await createIn([{ prompt: 'Storm' }], CORRECTED);
+		await create(['Storm'], CORRECTED, RETRY);
+		expect(service.tables.rows).toMatchObject([
+			{ task_id: 'task-Storm', idempotency_key: '' },
+			{ task_id: 'newer', idempotency_key: 'order Storm' },
 		]);
 	});
 

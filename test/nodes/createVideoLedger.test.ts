@@ -110,11 +110,9 @@ describe('the rows of an execution', () => {
 	});
 
 	test('have what was sent, who asked, and when', async () => {
-		await create(
-			['a', 'b'],
-			{ pricePerSecond: 0.1, idempotencyKey: '=order {{ $itemIndex }}' },
-			{ parameters: { model: byId('video-m7'), duration: 7 } },
-		);
+		const options = { pricePerSecond: 0.1, idempotencyKey: '=order {{ $itemIndex }}' };
+		const parameters = { model: byId('video-m7'), duration: 7 };
+		await create(['a', 'b'], options, { parameters });
 		expect(service.tables.rows).toHaveLength(2);
 		expect(service.tables.rows[1]).toMatchObject({
 			task_id: 'task-b',
@@ -163,11 +161,9 @@ describe('the rows of an execution', () => {
 				cancel();
 			};
 			const timeLimitMs = Date.now() + DAY_MS;
-			await create(
-				['a', 'b', 'c', 'd', 'e', 'f'],
-				{ ...options, concurrency: 2 },
-				{ execution: { id: '11', token: 'token-1', timeLimitMs }, onStart },
-			);
+			const more = { execution: { id: '11', token: 'token-1', timeLimitMs }, onStart };
+			const six = ['a', 'b', 'c', 'd', 'e', 'f'];
+			await create(six, { ...options, concurrency: 2 }, more);
 		});
 		await turn();
 		expect(rowsOf()).toStrictEqual(['a open', 'b open', 'c sent', 'd sent']);
@@ -237,11 +233,8 @@ describe('a retry after a kill', () => {
 
 	test('reuses what was created, reports what was sent, creates the rest', async () => {
 		await runKilledAt('c', FOUR, SERIAL);
-		const { outputs, status } = await create(
-			FOUR,
-			{},
-			{ ...RETRY, onError: 'continueErrorOutput' },
-		);
+		const more = { ...RETRY, onError: 'continueErrorOutput' } as const;
+		const { outputs, status } = await create(FOUR, {}, more);
 		expect(status).toBe('success');
 		expect(sent()).toStrictEqual(['d']);
 		expect(idsOf(outputs[0])).toStrictEqual(['task-a', 'task-b', 'task-d']);
@@ -379,15 +372,11 @@ test('tool calls of a retry have the video of their text, each once, and others 
 	service.server.requests.length = 0;
 	const results: RunResult[] = [];
 	for (const prompt of ['c', 'a', 'other']) results.push(await call(prompt, RETRY));
-	expect(results.map(({ outputs }) => idsOf(outputs[0])[0])).toStrictEqual([
-		...['task-c', 'task-a', 'task-other'],
-	]);
+	const ids = results.flatMap(({ outputs }) => idsOf(outputs[0]));
+	expect(ids).toStrictEqual(['task-c', 'task-a', 'task-other']);
 	expect(sent()).toStrictEqual(['other']);
-	expect(results.map(hintsOf)).toStrictEqual([
-		[],
-		[],
-		[expect.stringMatching(/has paid for 1 more, .*"b"/)],
-	]);
+	const left = [expect.stringMatching(/has paid for 1 more, .*"b"/)];
+	expect(results.map(hintsOf)).toStrictEqual([[], [], left]);
 });
 
 describe('a ledger that cannot be used', () => {
@@ -457,11 +446,9 @@ describe('a ledger that cannot be used', () => {
 		'it becomes full between two creations: those with a key are not sent, and their keys given back (%s)',
 		async (onError) => {
 			service.onRequest = isFull;
-			const { error, outputs } = await create(
-				['a', 'b', 'c'],
-				{ idempotencyKey: '={{ $json.prompt }}', ...SERIAL },
-				{ ...(onError && { onError }) },
-			);
+			const options = { idempotencyKey: '={{ $json.prompt }}', ...SERIAL };
+			const more = { ...(onError && { onError }) };
+			const { error, outputs } = await create(['a', 'b', 'c'], options, more);
 			expect(sent()).toStrictEqual(['a']);
 			expect(rowsOf()).toStrictEqual(['a sent']);
 			const fields = outputs[1]?.[0]?.json;
@@ -521,15 +508,13 @@ describe('a write that has failed, and is there all the same', () => {
 		['without keys', {}, {}],
 		['with keys', KEYED, {}],
 		['in a retry', {}, RETRY],
-	])('is not there twice: %s', async (_name, options, more) => {
+	])('is not there twice: %s', async (_name, given, execution) => {
 		clock.skipsPauses = true;
+		const options = { ...given, ...SERIAL };
 		for (const operation of ['insert', 'update', 'deleteRows']) {
 			const tables = unsureAt(operation, 'Connection terminated unexpectedly');
-			const { error } = await create(
-				['a', 'b', 'c'],
-				{ ...options, ...SERIAL },
-				{ ...another(operation), ...more, tables },
-			);
+			const more = { ...another(operation), ...execution, tables };
+			const { error } = await create(['a', 'b', 'c'], options, more);
 			expect(error).toBeUndefined();
 			expect(sent()).toStrictEqual(['a', 'b', 'c']);
 			expect(rowsOf()).toStrictEqual(['a open', 'b open', 'c open']);
@@ -662,12 +647,6 @@ test('of old rows those with a result go, beyond the newest 40,000; those with a
 	service.tables.drop(other.name);
 	service.tables.insert(TASK_TABLE, row('young'));
 	await create(['a']);
-	expect(service.tables.rows.map(({ task_id }) => task_id)).toStrictEqual([
-		'open',
-		'keyed',
-		'',
-		'recent',
-		'young',
-		'task-a',
-	]);
+	const ids = service.tables.rows.map(({ task_id }) => task_id);
+	expect(ids).toStrictEqual(['open', 'keyed', '', 'recent', 'young', 'task-a']);
 });

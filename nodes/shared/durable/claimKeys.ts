@@ -33,6 +33,10 @@ const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [500, 1_000] as const;
 /** What no other row has, also later: on SQLite the ID of a row that was removed comes again. */
 export const rowName = ({ id, call }: Row) => `${String(id)} ${String(call)}`;
 
+/** Whether the key of a row holds in a workflow: a person may have added a row to it without one. */
+export const isOfWorkflow = (id: string, { workflow_id }: Row) =>
+	[id, '', null].includes(workflow_id as string);
+
 /** Whether a row is a claim: nothing was sent for it. */
 export const isClaim = (row: Row) => stateOf(row) === 'claimed';
 
@@ -86,7 +90,7 @@ export async function claimKeys<T>(
 
 	/** Whether a row with its lock competes with a call. Without a key only another retry does. */
 	function isOfCall(row: Row, { call, key }: AskedCall): boolean {
-		if (key !== '') return [run.workflowId, '', null].includes(row['workflow_id'] as string);
+		if (key !== '') return isOfWorkflow(run.workflowId, row);
 		const isRival = row['execution_id'] !== origin!.root && !earlier.has(rowName(row));
 		return isRival || row['call'] === call;
 	}

@@ -15,7 +15,7 @@ import {
 	type PaidCall,
 } from './call';
 import type { CallRun } from './callRun';
-import { isClaim, removals, rowName } from './claimKeys';
+import { isClaim, isOfWorkflow, removals, rowName } from './claimKeys';
 import { keyConflict, otherItem, unreadable } from './errors';
 import { match } from './identity';
 import { stateOf } from './states';
@@ -59,13 +59,14 @@ async function findNow<T>(run: CallRun<T>) {
 	const calls = knownCalls(run, made, stored !== undefined);
 	const { found, inPlace } = match(asked, calls.filter(isOwnCall), recognition);
 	const lost = stored ? lostRows(run, stored, found) : [];
-	const used = new Set<unknown>(lost.map(({ call }) => call));
+	const used = new Map<unknown, string>(lost.map(({ call }) => [call, '']));
 	const again = new Set<unknown>();
 	const sentAgain: Row[] = [];
 
 	/** Takes a call. For Retry On Fail within this execution it is logged: by then the row is one of this execution. */
-	function take(call: PaidCall<T>, { run: index, item }: PaidCall, hasFailed?: boolean): void {
-		used.add(call.call);
+	function take(call: PaidCall<T>, to: PaidCall, hasFailed?: boolean): void {
+		const { run: index, item, key } = to;
+		used.set(call.call, key);
 		const taken = callOf(call.call, run.origin?.called ?? '');
 		log.keep({ ...call, call: taken, run: index, item }, hasFailed);
 	}
@@ -73,7 +74,7 @@ async function findNow<T>(run: CallRun<T>) {
 	for (const [each, call] of found) {
 		const outcome = takenBy(kind, each, outcomeOf(call, isRetry));
 		if ('error' in outcome && each.retryOutcomeUnknown) {
-			used.add(call.call);
+			used.set(call.call, '');
 			again.add(call.call);
 			sentAgain.push({ ...each.row, call: call.call, status: 'sent' });
 			log.drop(call);
@@ -187,17 +188,18 @@ function isRepeated<T>(run: CallRun<T>, row: Row): boolean {
  * writes again what the table has lost. All other calls are left to its later runs. Removes the rows `sent` of calls that have
  * their answer, and the claims of other tries.
  *
- * @param used The calls that a run has recognized, by their ID.
+ * @param used The calls that a run has recognized, by their ID, with the keys of the items that have them now.
  * @param again Those of them that are sent again: their rows are removed.
  * @param lost The rows of results that are in the call log, and not in the table.
  */
 async function takeOver<T>(
-	{ onLedger, origin }: CallRun<T>,
+	run: CallRun<T>,
 	rows: readonly Row[],
-	used: ReadonlySet<unknown>,
+	used: ReadonlyMap<unknown, string>,
 	again: ReadonlySet<unknown>,
 	lost: readonly Row[],
 ): Promise<void> {
+	const { onLedger, origin } = run;
 	const { root, called } = origin!;
 	const written = new Set(lost.map(({ call }) => call));
 	const isGone = (of: readonly Row[]) => (row: Row) =>
@@ -219,13 +221,40 @@ async function takeOver<T>(
 		{ set: { execution_id: root }, where: theseRows(kept) },
 		...removals([...gone, ...rows.filter(isLeft)]),
 	);
+	await enterKeys(run, kept, used);
+}
+
+/**
+ * Enters the keys of items in the rows of their calls: a key that a person has added or corrected since is to give this video to the
+ * next execution. One that another row has meanwhile stays there.
+ */
+async function enterKeys<T>(
+	{ onLedger, workflowId }: CallRun<T>,
+	rows: readonly Row[],
+	keys: ReadonlyMap<unknown, string>,
+): Promise<void> {
+	const update = rows.flatMap(({ id, call, idempotency_key: before }): Row[] => {
+		const key = keys.get(call);
+		return !key || key === before ? [] : [{ id, idempotency_key: key }];
+	});
+	const keyOf = (row: Row) => row['idempotency_key'];
+	const find = oneOf('idempotency_key', update.map(keyOf));
+	const holders = (await onLedger({ find })).filter(
+		(row) =>
+			isOfWorkflow(workflowId, row) &&
+			!update.some(({ id }) => id === row['id']) &&
+			!isClaim(row) &&
+			stateOf(row) !== 'failed',
+	);
+	const held = new Set(holders.map(keyOf));
+	await onLedger({ update: update.filter((row) => !held.has(keyOf(row))) });
 }
 
 /** Says which calls of the earlier try the tool of an agent has not asked for again. */
 function hintLeft<T>(
 	{ hint, kind, asked, known, recognition }: CallRun<T>,
 	candidates: readonly (readonly Row[])[],
-	used: ReadonlySet<unknown>,
+	used: ReadonlyMap<unknown, string>,
 ): void {
 	const isNew = asked.some(({ index }) => !known.has(index));
 	const left = candidates.map(mainRowOf).filter((row) => !used.has(row['call']));
