@@ -5,6 +5,7 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
+import { readExample } from '../../lab/n8n/readExample';
 import { hashOf } from '../../nodes/shared/durable/identity';
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import {
@@ -21,6 +22,7 @@ import {
 	videoService,
 	type More,
 } from '../support/createdVideos';
+import { packageNode, stubNode } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 
 const clock = movedClock();
@@ -593,6 +595,26 @@ describe('a retry of an execution', () => {
 			{ task_id: 'task-Storm', idempotency_key: '' },
 			{ task_id: 'newer', idempotency_key: 'order Storm' },
 		]);
+	});
+
+	test('on another day knows the videos of a night that was killed, as the example has its keys', async () => {
+		const { nodes } = await readExample('batch');
+		const created = nodes.find(({ name }) => name === 'Create Video')!;
+		const night = async (timestamp: string, execution: object, now: string) => {
+			jest.spyOn(Date, 'now').mockReturnValue(Date.parse(now));
+			const topic = { topic: 'A tram', output: `A tram as of ${now}`, model: 'video-m8' };
+			const schedule = stubNode('Every Night at 2', () => [{ json: { timestamp } }]);
+			const topics = stubNode('Topics', () => [{ json: topic }]);
+			const video = packageNode('Create Video', 'createVideo', created);
+			const wires = { [schedule.name]: [['Topics']], Topics: [['Create Video']] };
+			await service.flow([schedule, topics, video], wires, [{}], execution);
+		};
+		const [first, second] = ['2026-06-15T02:00:00.000+02:00', '2026-06-16T02:00:00.000+02:00'];
+		await night(first, {}, '2026-06-15T00:00:01Z');
+		await night(first, RETRY, '2026-06-16T09:00:00Z');
+		expect(sent()).toHaveLength(1);
+		await night(second, another('13'), '2026-06-16T09:00:00Z');
+		expect(sent()).toHaveLength(2);
 	});
 
 	test('knows a binary file by its content', async () => {

@@ -499,7 +499,9 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		try {
 			const errors = await publishExample(lab, 'when-the-night-fails.json');
 			// n8n calls no error workflow for a click.
-			const night = await readExampleFile('nightly-video-batch.json');
+			const night = await changed('nightly-video-batch.json', [
+				['json.timestamp', 'json.body.timestamp'],
+			]);
 			const path = randomUUID();
 			const batch = await publish(lab.client, {
 				...night,
@@ -512,7 +514,7 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 				),
 			});
 			lab.emulator.faults.add({ kind: 'status', status: 401, path: STATUS });
-			await postWebhook(`${lab.n8n.url}/webhook/${path}`, {});
+			await postWebhook(`${lab.n8n.url}/webhook/${path}`, { timestamp: '2026-01-02' });
 			await until(() => mailbox.letters.length > 0);
 			const failed = await lab.client.lastExecution(batch);
 			expect(failureOf(failed)).toContain('rejected the API key');
