@@ -5,6 +5,7 @@ import {
 	breakOff,
 	byId,
 	idsOf,
+	parametersOf,
 	reject,
 	reply,
 	RETRY,
@@ -231,14 +232,8 @@ describe('Retry On Fail', () => {
 		const more = { onError: 'continueRegularOutput', ...TRIES } as const;
 		const result = await loop(rounds, {}, more);
 		expect(result.status).toBe('success');
-		expect(counts()).toStrictEqual({
-			'a 1': 1,
-			'b 1': 1,
-			'a 2': 2,
-			'b 2': 1,
-			'a 3': 1,
-			'b 3': 1,
-		});
+		const expected = { 'a 1': 1, 'b 1': 1, 'a 2': 2, 'b 2': 1, 'a 3': 1, 'b 3': 1 };
+		expect(counts()).toStrictEqual(expected);
 		expect(idsOf(allItems(result, 'Create')[0])).toStrictEqual([
 			...['task-a 1', undefined, 'task-a 2', 'task-b 2', 'task-a 3', 'task-b 3'],
 		]);
@@ -311,15 +306,32 @@ describe('a retry', () => {
 	test('knows a call whose place told nothing where the place tells it', async () => {
 		// A sub-workflow whose caller was retried, and that is retried by itself then.
 		await create(['a', 'b'], SERIAL);
-		restore(
-			service.tables.rows.map((row) => ({
-				...row,
-				call: String(row['call']).replace(/^0/, '-1'),
-			})),
-		);
+		const unplaced = ({ call }: IDataObject) => String(call).replace(/^0/, '-1');
+		restore(service.tables.rows.map((row) => ({ ...row, call: unplaced(row) })));
 		const { outputs } = await create(['a', 'b'], SERIAL, RETRY);
 		expect(idsOf(outputs[0])).toStrictEqual(['task-a', 'task-b']);
 		expect(sent()).toStrictEqual(['a', 'b']);
+	});
+
+	test('fails where the node was renamed since: n8n counts its runs by the name', async () => {
+		let isBroken = true;
+		const back = stubNode('Back', (items) => {
+			if (isBroken) throw new Error('Broken');
+			return items.map(() => ({ json: { prompt: 'a' } }));
+		});
+		const create = packageNode('Create', 'createVideo', { parameters: parametersOf({}) });
+		const other = stubNode('Video', (items) => items);
+		const wires = { Create: [['Back']], Back: [['Video']] };
+		const first = await service.flow([create, back, other], wires, ['a']);
+		isBroken = false;
+		const names: Record<string, string> = { Create: 'Video', Video: 'Create' };
+		const { error } = await first.resume(RETRY.execution, ({ name, ...node }) => {
+			return { ...node, name: names[name] ?? name };
+		});
+		expect(`${error!.message}. ${error!.description}`).toBe(
+			'The name of this node was "Create" when it ran before, and n8n counts its runs by it. Nothing was sent. Rename the node back to "Create", and retry',
+		);
+		expect(sent()).toStrictEqual(['a']);
 	});
 
 	test('without a ledger knows the calls of each run of the node', async () => {

@@ -34,6 +34,7 @@ export function keyOwner(options: OwnerOptions) {
 	const origin = `origin ${retryOf ?? execution}`;
 	const known: CallRun<string>['known'] = new Map();
 	const run = {
+		...{ context: {}, node: {} },
 		kind: KIND,
 		clock,
 		account: 'account',

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { keyedMutex } from '../../client/concurrency';
 import { oneOf, TableError, theseRows, type Row } from '../engine/dataTable';
+import { runDataOf } from '../engine/runs';
 import {
 	byCall,
 	callOf,
@@ -16,7 +17,7 @@ import {
 } from './call';
 import type { CallRun } from './callRun';
 import { isClaim, isOfWorkflow, removals, rowName } from './claimKeys';
-import { keyConflict, otherItem, unreadable } from './errors';
+import { keyConflict, otherItem, renamedNode, unreadable } from './errors';
 import { match } from './identity';
 import { stateOf } from './states';
 import { taskIdOf, trimTaskIds } from './taskTable';
@@ -35,7 +36,7 @@ const MAX_NAMED = 5;
  *
  * @returns `earlier`: the names of the rows that are there, and whether their try has ended. The claims are not among them: what becomes
  *   of these is not known yet. `sentAgain`: the calls that are sent again, whose rows are removed.
- * @throws InputError when the table cannot be read in a retry.
+ * @throws InputError in a retry when the table cannot be read, or the node was renamed.
  */
 export async function findEarlierCalls<T>(run: CallRun<T>) {
 	// An agent or a sub-workflow may run the node several times at once.
@@ -47,6 +48,7 @@ async function findNow<T>(run: CallRun<T>) {
 	const { kind, asked, known, log, isRetry, recognition } = run;
 	const stored = isRetry ? await readRows(run) : undefined;
 	const rows = stored ?? [];
+	checkName(run, rows);
 	const ownCalls = log.calls().filter(isOwnCall);
 	const logged = new Set<unknown>(ownCalls.map(({ call }) => call));
 	const isKnown = (row: Row) => isRepeated(run, row) || logged.has(row['call']);
@@ -168,6 +170,14 @@ async function readRows<T>({ onLedger, origin }: CallRun<T>): Promise<readonly R
 		if (error instanceof TableError && NO_TABLE.includes(error.reason)) return undefined;
 		throw unreadable(error);
 	});
+}
+
+/** @throws InputError where n8n has kept runs of this node under another name: it begins to count them again, and places repeat. */
+function checkName<T>({ context, node, recognition }: CallRun<T>, rows: readonly Row[]): void {
+	const runs = runDataOf(context) ?? {};
+	const names = rows.map((row) => String(row['node']));
+	const before = names.find((name) => name !== node.name && (runs[name] ?? []).length > 0);
+	if (recognition === 'all' && before !== undefined) throw renamedNode(before);
 }
 
 /** Whether another try of this execution has made the call of a row, and no run took it over. */

@@ -97,6 +97,14 @@ export function otherItem<T>(
 	);
 }
 
+/** A retry takes the saved workflow, in which the node has another name than in the runs that are kept. */
+export const renamedNode = (before: string) =>
+	lastingError(
+		'The name of this node',
+		`was "${before}" when it ran before, and n8n counts its runs by it`,
+		`Nothing was sent. Rename the node back to "${before}", and retry`,
+	);
+
 /** The service has answered with a task that another creation has. A row that was not read has no ID. */
 export function taskOfOther<T>(
 	{ describe }: CallKind<T>,
