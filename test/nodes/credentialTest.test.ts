@@ -128,7 +128,6 @@ const CREDENTIAL_ANSWERS: readonly CredentialAnswer[] = [
 		],
 	]),
 	['an empty 413', page(413, ''), OTHER],
-	['a 402 in the same form', own(402), OTHER],
 	['a 406 of another server', page(406), OTHER],
 	['a 501', page(501, 'Unsupported method'), OTHER, /Unsupported/],
 	...[404, 405].flatMap((status): CredentialAnswer[] => [
@@ -153,7 +152,9 @@ const CREDENTIAL_ANSWERS: readonly CredentialAnswer[] = [
 		...[/^The service redirects/, /enter the final address/, /Location: \/elsewhere/],
 	]),
 	// The service or the account has a problem.
+	['a 402 of the service', own(402), new RegExp(`^${FAILURE.noModel}`), /No such task/],
 	['a 406 of the service', own(406), new RegExp(`^${FAILURE.noCredit}`), /Top up/],
+	['a 409 of the service', own(409), new RegExp(`^${FAILURE.moderated}`), /No such task/],
 	['a 429', body(429, {}), /^Too many requests/, /Wait a minute/],
 	['a 503', own(503), /temporarily unavailable/, /Retry/],
 	...[500, 502, 504].map((status): CredentialAnswer => [

@@ -18,7 +18,9 @@ import { NO_MASK } from './secrets';
 const TASKS = '/v1/videos/tasks';
 const TIMEOUT_MS = 30_000;
 /** Error statuses below 500 that mean the same for any request. */
-const GENERAL: readonly (number | undefined)[] = [401, 403, 404, 405, 406, 408, 429];
+const GENERAL: readonly number[] = [401, 403, 404, 405, 408, 429];
+/** Those that have another meaning elsewhere, or none (spec 7.2). */
+const OF_SERVICE: readonly number[] = [402, 406, 409];
 /** Words of an error about the path. Another server with errors in the same form does not know it. */
 const ABOUT_PATH = /\b(url|uri|path|route|endpoint|method|page)\b|\/tasks/i;
 
@@ -76,7 +78,7 @@ function verdict(thrown: unknown): string {
 	if (isOwn && [400, 404].includes(status)) return '';
 
 	const isGeneral = status < 400 || (status >= 500 && status !== 501) || GENERAL.includes(status);
-	const isService = isGeneral && (status !== 406 || isOwn);
+	const isService = isGeneral || (isOwn && OF_SERVICE.includes(status));
 	const other = unexpectedResponse(serviceMessage || '(nothing)').with({ status });
 	return errorLine(isService ? error : other, true);
 }
