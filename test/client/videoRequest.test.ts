@@ -133,8 +133,7 @@ const MODES = valuesOf(({ modes }) => Object.keys(modes));
 
 describe.each(SPEC_ROWS)('%s', (model, spec) => {
 	const row: VideoModel = VIDEO_MODELS.find(({ code }) => code === model)!;
-	// A size says the same as a mode.
-	const specModes = spec.sizes.length > 0 ? [] : Object.keys(spec.modes);
+	const specModes = Object.keys(spec.modes);
 
 	/** The default comes first. */
 	const sizes = spec.sizes.toSorted(
@@ -173,14 +172,17 @@ describe.each(SPEC_ROWS)('%s', (model, spec) => {
 	}
 
 	test('the values and defaults', () => {
-		const { input: _input, durationRule: _rule, ...values } = row;
+		const { input: _input, durationRule: _rule, modesBesideSize = [], ...values } = row;
+		// A size says the same as a mode.
+		const [listedModes, others] = spec.sizes.length > 0 ? [[], specModes] : [specModes, []];
+		expect(modesBesideSize).toStrictEqual(others);
 		expect(values).toStrictEqual({
 			code: model,
 			aspectRatios: spec.ratios,
 			durations: spec.durations,
 			defaultDuration: spec.defaultDuration,
 			sizes,
-			modes: specModes,
+			modes: listedModes,
 			imageModes: spec.images,
 			maxVideos: spec.videos,
 			maxAudios: spec.audios,
@@ -215,6 +217,9 @@ describe.each(SPEC_ROWS)('%s', (model, spec) => {
 	test.each(MODES)('mode %s, in lowercase and in uppercase', (mode) => {
 		expectSent('qualityMode', mode, specModes);
 		expectSent('qualityMode', mode.toUpperCase(), specModes);
+		const both = () => plan(model, { qualityMode: mode, size: sizes[0]! });
+		if (specModes.length > 0 && sizes.length > 0)
+			expect(both).toThrow(`is ${mode} beside the Size ${sizes[0]!}, which says the same`);
 	});
 
 	test.each(['wide', 'big', 'best'])('%s is no value of any field', (text) => {

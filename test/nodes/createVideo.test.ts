@@ -136,15 +136,9 @@ describe('the request', () => {
 			{ model: 'video-m6', prompt: 'A lake', duration: 10, size: '1080p' },
 		]);
 		const [first, ...others] = outputs[0]!.map(({ json: fields }) => fields);
+		const reason = 'video-m7 supports Duration 4, 8 or 12';
 		expect(first).toMatchObject({
-			adjustments: [
-				{
-					field: 'duration',
-					from: 7,
-					to: 8,
-					reason: 'video-m7 supports Duration 4, 8 or 12',
-				},
-			],
+			adjustments: [{ field: 'duration', from: 7, to: 8, reason }],
 			request: bodies()[0] as object,
 		});
 		for (const other of others) expect(other).not.toHaveProperty('adjustments');
@@ -327,21 +321,13 @@ describe('references', () => {
 		const frames = files(image('first.png'), image('last.png'));
 		await create({ model: byId('video-m3'), ...frames });
 		const { generate_audio: _, ...defaults } = DEFAULTS;
+		const images = [url('first.png'), url('last.png')];
 		expect(bodies()).toStrictEqual([
-			{
-				...defaults,
-				model: 'video-m3',
-				images: [url('first.png'), url('last.png')],
-				image_mode: 'first_last_frame',
-			},
+			{ ...defaults, model: 'video-m3', images, image_mode: 'first_last_frame' },
 		]);
 	});
 
-	const byName = (binaryProperty: string) => ({
-		kind: 'image',
-		source: 'binary',
-		binaryProperty,
-	});
+	const byName = (field: string) => ({ kind: 'image', source: 'binary', binaryProperty: field });
 	const NO_URL = 'References: entry 1 has no URL';
 	const NOT_VALID = 'entry 1 is not a valid URL';
 	const NOT_STORED =

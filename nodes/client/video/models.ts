@@ -21,6 +21,8 @@ export interface VideoModel {
 	readonly sizes: readonly string[];
 	/** The first is the default; empty where it takes no `mode`, or a `size` that says the same. */
 	readonly modes: readonly string[];
+	/** Those that it takes beside a `size`, which says the same: none is the default, and the form lists none. */
+	readonly modesBesideSize?: readonly string[];
 	/** Maximum number of images for each `image_mode`; the first mode is the default. */
 	readonly imageModes: Readonly<Partial<Record<ImageMode, number>>>;
 	readonly maxVideos: number;
@@ -106,6 +108,7 @@ export const VIDEO_MODELS = [
 		input: 'Text, or first and last frame',
 		// This model spells its sizes with a lowercase letter.
 		sizes: ['720p', '1080p'],
+		modesBesideSize: ['std', 'pro'],
 		imageModes: { first_last_frame: 2 },
 	},
 	{
@@ -180,6 +183,8 @@ export interface VideoField {
 	readonly needsFiles?: boolean;
 	/** The values that the model supports; empty where it does not support the field. */
 	readonly values: (model: VideoModel) => readonly VideoValue[];
+	/** Others that it supports, which the form does not list. */
+	readonly unlisted?: (model: VideoModel) => readonly VideoValue[] | undefined;
 }
 
 /** Every field whose values depend on the model (spec 2.8, 2.11). The form, the request, the validation and the docs are derived from it. */
@@ -216,6 +221,7 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		help: 'Standard (std) is faster and cheaper, Pro (pro) is sharper',
 		type: 'text',
 		values: (model) => model.modes,
+		unlisted: (model) => model.modesBesideSize,
 	},
 	{
 		key: 'imageMode',

@@ -85,6 +85,13 @@ export function videoRequest(entered: EnteredVideo) {
 		if (model && type === 'seconds' && to !== from)
 			adjustments.push({ field: apiName, from, to, reason: takes(field, model) });
 	}
+	const { size, mode } = sent;
+	if (model?.modesBesideSize && size !== undefined && mode !== undefined)
+		throw new InputError(
+			'Quality Mode',
+			`is ${String(mode)} beside the Size ${String(size)}, which says the same`,
+			'Leave one of them empty',
+		);
 	const request: VideoRequest = { model: code, prompt, ...sent, ...extra };
 	checkFiles(request, model);
 	return {
@@ -97,13 +104,19 @@ export function videoRequest(entered: EnteredVideo) {
 	};
 }
 
-const takes = ({ label, values }: VideoField, model: VideoModel) =>
-	`${model.code} supports ${label} ${listed(values(model))}`;
+/** All values that the model supports. */
+const valuesOf = ({ values, unlisted }: VideoField, model: VideoModel) => [
+	...values(model),
+	...(unlisted?.(model) ?? []),
+];
+
+const takes = (field: VideoField, model: VideoModel) =>
+	`${model.code} supports ${field.label} ${listed(valuesOf(field, model))}`;
 
 /** The value of the model that an entered one is, or that the service makes of it. */
 function supported(field: VideoField, entered: VideoValue, model: VideoModel): VideoValue {
-	const { label, type, values } = field;
-	const known = values(model);
+	const { label, type } = field;
+	const known = valuesOf(field, model);
 	const text = String(entered).toLowerCase();
 	const found =
 		known.find((value) => String(value).toLowerCase() === text) ??
