@@ -16,7 +16,7 @@ import { signAgain } from '../shared/files/fileSource';
 import { eventLoopTurn } from '../shared/engine/context';
 import { nodeState } from '../shared/run/nodeContext';
 import { stoppingError } from '../shared/run/nodeErrors';
-import { openedRun } from '../shared/run/run';
+import type { Run } from '../shared/run/run';
 import { emit, hasOutcome, requestToolNodes, STOPPED_TEXTS, toBranchText } from './outputs';
 import {
 	askingSlots,
@@ -48,19 +48,18 @@ export async function runAgent(
 		stored.set({ batches: [], arrivals: 0, execution, conversations: 0, lost: [] });
 	const { batches } = state;
 	let opened = batches.at(-1);
-	await openFor(context, opened);
+	let run = await openFor(context, opened);
 	try {
 		const rest = restOf(context);
 		if (rest.kind === 'later') return null;
-		await readAgain(context, state);
+		await readAgain(run, state);
 		if (rest.kind === 'end') {
 			const calls = branchCalls(state);
-			const ran = toBranchText(context, calls);
+			const ran = toBranchText(run, calls);
 			const note = [rest.note, ran].filter(Boolean).join('. ');
-			if (!context.continueOnFail())
-				throw stoppingError(openedRun(context), rest.error, note);
+			if (!context.continueOnFail()) throw stoppingError(run, rest.error, note);
 			const slots = calls.map(({ slot }) => slot);
-			failSlots(context, slots, rest.own);
+			failSlots(run, slots, rest.own);
 		} else if (rest.kind === 'retry') {
 			batches.push(state.lost);
 			const arrivals = state.arrivals + 1;
@@ -68,7 +67,7 @@ export async function runAgent(
 			const again = branchCalls(state).filter(({ record }) =>
 				rest.isOlder(Number.parseInt(record.place!, 10)),
 			);
-			return emit(context, state, again);
+			return emit(run, state, again);
 		} else if (response !== undefined && response.actionResponses.length > 0) {
 			const { metadata = {}, hints = [] } = state.notes ?? {};
 			context.setMetadata(metadata);
@@ -76,27 +75,25 @@ export async function runAgent(
 			delete state.notes;
 			applyToolResponses(state, response);
 		} else if (!isRepeated(context, state)) {
-			await receive(context, state);
+			run = await receive(run, state);
 			opened = batches.at(-1);
 		}
 		for (const batch of batches) {
 			for (let slots = askingSlots(batch); slots.length > 0; slots = askingSlots(batch)) {
-				if (batch !== opened) await openFor(context, batch);
+				if (batch !== opened) run = await openFor(context, batch);
 				opened = batch;
-				const limit = openedRun(context).isLive ? 1 : slots[0]!.options!.concurrency;
-				await mapConcurrent(slots, limit, (slot) => ask(context, slot), eventLoopTurn);
+				await askAll(run, slots);
 			}
 		}
 		const request = requestToolNodes(state);
 		if (request !== undefined) state.notes = notesOf(context);
-		return request ?? emit(context, state);
+		return request ?? emit(run, state);
 	} catch (error) {
-		if (!context.continueOnFail() || isCanceled(error))
-			throw stoppingError(openedRun(context), error);
+		if (!context.continueOnFail() || isCanceled(error)) throw stoppingError(run, error);
 		// n8n would pass the input on as answers if the node threw with *On Error: Continue*.
 		const going = state.batches.flat().filter((slot) => !hasOutcome(slot));
-		failSlots(context, going, error);
-		return emit(context, state);
+		failSlots(run, going, error);
+		return emit(run, state);
 	} finally {
 		if (state.batches.length + state.lost.length === 0) stored.clear();
 	}
@@ -109,13 +106,18 @@ function isRepeated(context: IExecuteFunctions, { arrivals, source }: AgentState
 	return metadata?.nodeWasResumed === true || (arrivals > 0 && isSame);
 }
 
+/** Asks for the next reply of conversations, one after the other where a chat shows them. */
+async function askAll(run: Run, slots: readonly ConversationSlot[]): Promise<void> {
+	const limit = run.isLive ? 1 : slots[0]!.options!.concurrency;
+	await mapConcurrent(slots, limit, (slot) => ask(run, slot), eventLoopTurn);
+}
+
 /**
  * Sends the next request of a conversation and applies the reply. Other replies that have arrived are kept when it fails.
  *
  * @throws NodeApiError or NodeOperationError unless the node continues on errors; then the conversation has a failure.
  */
-async function ask(context: IExecuteFunctions, slot: ConversationSlot): Promise<void> {
-	const run = openedRun(context);
+async function ask(run: Run, slot: ConversationSlot): Promise<void> {
 	const asking = slot as Required<ConversationSlot>;
 	const { request, tools, conversation, options, streaming } = asking;
 	const live = run.isLive && streaming !== 'off';
@@ -153,6 +155,6 @@ async function ask(context: IExecuteFunctions, slot: ConversationSlot): Promise<
 		slot.conversation = next;
 	};
 	await withChatStream(run, slot.item, live, send).catch((error: unknown) => {
-		failSlots(context, [slot], error, live);
+		failSlots(run, [slot], error, live);
 	});
 }

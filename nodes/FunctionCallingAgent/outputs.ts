@@ -11,7 +11,7 @@ import { ranBehind, runDataOf, runIndexOf } from '../shared/engine/runs';
 import { isConnected, workflowOf } from '../shared/engine/workflow';
 import { FIRST_TOOL } from '../shared/run/nodeContext';
 import { withoutKeys } from '../shared/run/nodeErrors';
-import { openedRun } from '../shared/run/run';
+import type { Run } from '../shared/run/run';
 import { ANSWER, isStepInBranch, STOPPED, wholeRun } from './drawing';
 import { placeOf, toCallJson } from './matching';
 import {
@@ -103,11 +103,11 @@ export function actionId({ slot, record }: Call): string {
  * @param again The calls that leave once more, in a Retry.
  */
 export function emit(
-	context: IExecuteFunctions,
+	run: Run,
 	state: AgentState,
 	again: readonly Call[] = [],
 ): INodeExecutionData[][] {
-	const run = openedRun(context);
+	const { context } = run;
 	const counts = state.batches.flat().map(({ toolOutputs = 0 }) => toolOutputs);
 	const length = FIRST_TOOL + Math.max(0, ...counts);
 	const outputs = Array.from({ length }, (): INodeExecutionData[] => []);
@@ -163,7 +163,7 @@ export function emit(
 	const isShown = run.reader === 'visitor' && (run.isLive || run.messages.length > 0);
 	const isRead = isUnseen && isShown && !isConnected(context, ANSWER);
 	if (isUnseen && !isRead && !context.continueOnFail()) state.lost = [...state.lost, ...stopped];
-	planEnd(context, state, called.length > 0);
+	planEnd(run, state, called.length > 0);
 	hintMissingFiles(run, outputs.flat(), 'media');
 	return outputs.map((items, output) => (output < FIRST_TOOL ? forVisitors(run, items) : items));
 }
@@ -176,8 +176,8 @@ export function emit(
  *
  * @param calledNow Whether this run has sent calls out.
  */
-function planEnd(context: IExecuteFunctions, state: AgentState, calledNow: boolean): void {
-	const run = openedRun(context);
+function planEnd(run: Run, state: AgentState, calledNow: boolean): void {
+	const { context } = run;
 	const isStep = isStepInBranch(context);
 	const calls = branchCalls(state);
 	const tools = toolsOf(calls);
@@ -217,8 +217,8 @@ function openEnd(calls: readonly Call[]) {
 }
 
 /** Which nodes have run in the branches of these calls, for the error of the end. */
-export function toBranchText(context: IExecuteFunctions, calls: readonly Call[]): string {
-	const { name } = openedRun(context).node;
+export function toBranchText({ context, node }: Run, calls: readonly Call[]): string {
+	const { name } = node;
 	const places = new Map(calls.map(({ record }) => [record.name, record.place!.split('/')]));
 	const texts = [...places].map(([tool, [run, output]]) => {
 		const start = { node: name, run: Number(run), output: Number(output) };

@@ -20,7 +20,7 @@ import { sourceOf, stopOnError, type notesOf } from '../shared/engine/runs';
 import { notingSigned } from '../shared/files/fileSource';
 import { isSingleOutput } from '../shared/run/nodeContext';
 import { failureJson, shownText, toNodeError } from '../shared/run/nodeErrors';
-import { openedRun, openRun, type Run } from '../shared/run/run';
+import { openRun, type Run } from '../shared/run/run';
 import { checkDrawings, entriesOf } from './drawing';
 import { agentForm, readTools, type ToolEntry } from './properties';
 import { checkReturns, comesOut } from './arrival';
@@ -83,9 +83,10 @@ const readings = new WeakMap<readonly ConversationSlot[], Run['reading']>();
 export async function openFor(
 	context: IExecuteFunctions,
 	batch: readonly ConversationSlot[] = [],
-): Promise<void> {
-	const { reading } = await openRun(context, readings.get(batch));
-	readings.set(batch, reading);
+): Promise<Run> {
+	const run = await openRun(context, readings.get(batch));
+	readings.set(batch, run.reading);
+	return run;
 }
 
 /**
@@ -97,11 +98,11 @@ export async function openFor(
  *   the conversation has a failure. One that has led back would come out again forever: it is thrown.
  */
 export async function beginBatch(
-	context: IExecuteFunctions,
+	run: Run,
 	slots: readonly ConversationSlot[],
 	returns = { times: 0, last: 0 },
 ): Promise<void> {
-	const run = openedRun(context);
+	const { context } = run;
 	readings.set(slots, run.reading);
 	try {
 		// Before the fields: without a credential all of them fail.
@@ -112,12 +113,12 @@ export async function beginBatch(
 		checkReturns(returns);
 		const toolNodes = await readToolNodes(run);
 		for (const [index, slot] of slots.entries()) {
-			const fields = await settled(readSlot(context, slot.item, forms[index]!, toolNodes));
+			const fields = await settled(readSlot(run, slot.item, forms[index]!, toolNodes));
 			const { conversation, memory, signed } = slot;
 			// A Retry reads them again: what was paid for stays.
 			const paid = conversation?.rounds ? { conversation, memory, signed } : {};
 			if ('value' in fields) Object.assign(slot, fields.value, paid);
-			else failSlots(context, [slot], fields.error);
+			else failSlots(run, [slot], fields.error);
 		}
 		checkDrawings(context, hasBranches(slots));
 	} catch (error) {
@@ -125,7 +126,7 @@ export async function beginBatch(
 			stopOnError(context);
 			throw toNodeError(run, error, slots[0]!.item);
 		}
-		failSlots(context, slots, error);
+		failSlots(run, slots, error);
 	}
 }
 
@@ -137,7 +138,8 @@ const GO_BACK = 'Put it back, or use Retry with original workflow';
  *
  * @throws InputError as `beginBatch`, and where calls of a tool would leave through the output of another one.
  */
-export async function readAgain(context: IExecuteFunctions, state: AgentState): Promise<void> {
+export async function readAgain(run: Run, state: AgentState): Promise<void> {
+	const { context } = run;
 	const execution = context.getExecutionId();
 	const slots = state.batches
 		.flat()
@@ -145,7 +147,7 @@ export async function readAgain(context: IExecuteFunctions, state: AgentState): 
 	if (state.execution !== execution && slots.length > 0) {
 		const input = JSON.stringify(sourceOf(context));
 		const asked = slots.filter(({ source }) => JSON.stringify(source) === input);
-		if (asked.length > 0) await beginBatch(context, asked);
+		if (asked.length > 0) await beginBatch(run, asked);
 		checkDrawings(context, hasBranches(slots));
 		for (const slot of slots) checkOutputs(nodeOf(context), slot as Required<ConversationSlot>);
 	}
@@ -173,17 +175,18 @@ const hasBranches = (slots: readonly ConversationSlot[]) =>
 
 /** The fields of an item. */
 async function readSlot(
-	context: IExecuteFunctions,
+	opened: Run,
 	item: number,
 	form: Settled<ReturnType<typeof agentForm.read>>,
 	toolNodes: ToolNodes,
 ) {
+	const { context } = opened;
 	const { declarations, nodes } = toolNodes;
 	const values = valueOf(form);
 	const { output, options, streaming } = values;
 	const own = readTools(values, toolNodes);
-	const key = memoryKeyOf(openedRun(context), item, values);
-	const run = notingSigned(openedRun(context));
+	const key = memoryKeyOf(opened, item, values);
+	const run = notingSigned(opened);
 	const { asked, ...question } = readQuestion(run, item, values);
 	const tools = [...own, ...declarations];
 	// An expression may declare none for some items.
@@ -194,7 +197,7 @@ async function readSlot(
 		...question,
 		/** Which files its URLs are signed for. */
 		signed: run.signed,
-		...(await recall(openedRun(context), key, options.memoryMessages, asked)),
+		...(await recall(opened, key, options.memoryMessages, asked)),
 		options,
 		streaming,
 		/** The fields of the item, for the expressions of connected tool nodes; empty if there are none. */
@@ -219,18 +222,17 @@ async function readSlot(
  * @throws NodeApiError or NodeOperationError unless the node continues on errors, and when the execution is canceled.
  */
 export function failSlots(
-	context: IExecuteFunctions,
+	run: Run,
 	slots: readonly ConversationSlot[],
 	error: unknown,
 	isShown = false,
 ): void {
 	for (const slot of slots.filter(({ failure }) => failure === undefined)) {
 		const { item, conversation, hasDetails = false } = slot;
-		const nodeError = toNodeError(openedRun(context), error, item);
-		if (!context.continueOnFail() || isCanceled(error)) throw nodeError;
-		if (!isShown && openedRun(context).isLive)
-			showNotice(openedRun(context), item, shownText(openedRun(context), nodeError));
-		const failure = failureJson(openedRun(context), nodeError, error, hasDetails);
+		const nodeError = toNodeError(run, error, item);
+		if (!run.continuesOnFail() || isCanceled(error)) throw nodeError;
+		if (!isShown && run.isLive) showNotice(run, item, shownText(run, nodeError));
+		const failure = failureJson(run, nodeError, error, hasDetails);
 		if (conversation !== undefined && failure['details'] !== undefined) {
 			const { rounds, messages } = closeOpenCalls(conversation, 'the conversation failed');
 			const more = hasDetails ? { rounds, messages } : { rounds };

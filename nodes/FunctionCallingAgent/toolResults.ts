@@ -1,4 +1,4 @@
-import type { EngineResponse, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { EngineResponse, INodeExecutionData } from 'n8n-workflow';
 
 import { applyResult } from '../client/chat/conversation';
 import { InputError } from '../client/errors';
@@ -7,7 +7,7 @@ import type { JsonObject } from '../client/json';
 import { counted } from '../client/values';
 import { freeField } from '../shared/files/download';
 import { DEBUG_FIELDS, STACK, toErrorText, withoutKeys } from '../shared/run/nodeErrors';
-import { openedRun, openRun } from '../shared/run/run';
+import { openRun, type Run } from '../shared/run/run';
 import { arrivalOf, countReturns } from './arrival';
 import { envelopeOf, matchItems, type Match } from './matching';
 import { actionId } from './outputs';
@@ -31,9 +31,11 @@ const SAME = 'The result is the arguments of the call: no node has changed them 
 /**
  * Reads the input items of this run: applies the results among them, and begins a conversation for each question.
  *
+ * @returns The run for the questions, which may have another credential.
  * @throws InputError when an item cannot be matched to its call.
  */
-export async function receive(context: IExecuteFunctions, state: AgentState): Promise<void> {
+export async function receive(run: Run, state: AgentState): Promise<Run> {
+	const { context } = run;
 	const arrived = arrivalOf(context);
 	const { source, items } = arrived;
 	const arrival = state.arrivals + 1;
@@ -45,7 +47,7 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 		const error = new InputError('Tool results', where, KEEP);
 		const failing = lost.flatMap(({ calls }) => calls.map(({ slot }) => slot));
 		if (failing.length === 0) throw error;
-		failSlots(context, failing, error);
+		failSlots(run, failing, error);
 	}
 
 	for (const call of open) {
@@ -61,7 +63,7 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 		// An empty item may also be what Always Output Data has made.
 		const isPassedOn = json !== '{}' || envelopeOf(first) !== undefined;
 		const isSame = isPassedOn && json === JSON.stringify(call.record.arguments);
-		if (isSame) openedRun(context).hint(`${SAME} ${call.record.name}`);
+		if (isSame) run.hint(`${SAME} ${call.record.name}`);
 		applyItems(call, result);
 	}
 
@@ -69,16 +71,18 @@ export async function receive(context: IExecuteFunctions, state: AgentState): Pr
 		if (kind !== 'question' || item >= context.getInputData().length) return [];
 		return [{ number: state.conversations++, source, arrival, item, files: {} }];
 	});
+	let asking = run;
 	if (slots.length > 0) {
 		// The credential of those that are under way may be another one, by an expression.
-		if (state.batches.length > 0) await openRun(context);
-		await beginBatch(context, slots, countReturns(arrived));
+		if (state.batches.length > 0) asking = await openRun(context);
+		await beginBatch(asking, slots, countReturns(arrived));
 		state.batches.push(slots);
 	}
 	Object.assign(state, { arrivals: arrival, source });
 	const late = matches.filter(({ kind }) => kind === 'late').length;
 	const text = `${counted(late, 'item')} came after the result of the tool call, and had no effect. To return all items of a branch with several ends, join the ends with a Merge.`;
-	if (late > 0) openedRun(context).hint(text, 'info');
+	if (late > 0) run.hint(text, 'info');
+	return asking;
 }
 
 /** Applies the results of connected tool nodes. When n8n retries the node it sends the same results again: no effect. */

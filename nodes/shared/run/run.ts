@@ -114,14 +114,6 @@ export function readerOf(context: NodeContext): Reader {
 /** One run of a node: what its functions need of n8n, read once. */
 export type Run = Awaited<ReturnType<typeof openRun>>;
 
-/** The runs that are under way, by their context. */
-const runs = new WeakMap<object, Run>();
-
-/** The run that has been opened with a context, for functions that are given this alone. */
-export function openedRun(context: NodeContext): Run {
-	return runs.get(context)!;
-}
-
 /**
  * Opens the run of a node. The credential is read once, as n8n would load and decrypt it for every request.
  *
@@ -147,7 +139,7 @@ export async function openRun(given: NodeContext, known?: Reading) {
 		const isNew = hintsOf(context).every((each) => each.message !== said.message);
 		if (isNew) context.addExecutionHints(said);
 	};
-	const run = {
+	return {
 		/** What n8n gives to the node, for its tables, files and errors. */
 		context,
 		node,
@@ -237,6 +229,4 @@ export async function openRun(given: NodeContext, known?: Reading) {
 		sign: (file: IBinaryData, expiresIn: string) =>
 			context.helpers.createBinarySignedUrl(file, expiresIn),
 	};
-	runs.set(given, run);
-	return run;
 }
