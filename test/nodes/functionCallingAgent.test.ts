@@ -462,21 +462,31 @@ describe('replies of any shape', () => {
 
 	const MILD = { content: 'Mild.', tool_results: [{ tool_call_id: 'a', content: 'Mild' }] };
 
-	test('calls that the service has run are reported, not run', async () => {
-		model.replies(calls([call('a', ROME)], MILD, 'stop'));
-		const { answer, ran } = await run();
-		expect(ran).toBe(0);
-		expect(answer).toMatchObject({
-			output: 'Mild.',
-			tool_calls: [{ id: 'a', arguments: { city: 'Rome' }, result: 'Mild' }],
-			messages: [
+	test.each([
+		['Mild.', 'Mild.', 'Mild.'],
+		['', 'Done without an answer: weather', '[reply without text]'],
+	])(
+		'calls that the service has run are reported, not run: %j',
+		async (content, output, said) => {
+			model.replies(calls([call('a', ROME)], { ...MILD, content }, 'stop'), DONE);
+			const { answer, ran } = await run();
+			expect(ran).toBe(0);
+			const messages = [
 				{ role: 'user' },
 				{ role: 'assistant', content: null, tool_calls: [{ id: 'a' }] },
 				{ role: 'tool', tool_call_id: 'a', content: 'Mild' },
-				{ role: 'assistant', content: 'Mild.' },
-			],
-		});
-	});
+				{ role: 'assistant', content: said },
+			];
+			const tool_calls = [{ id: 'a', arguments: { city: 'Rome' }, result: 'Mild' }];
+			expect(answer).toMatchObject({ output, tool_calls, messages });
+			const next = [
+				...(answer['messages'] as object[]),
+				{ role: 'user', content: 'And now?' },
+			];
+			const parameters = { input: 'json', messagesJson: JSON.stringify(next) };
+			expect(await model.run({ ...DRAWN, parameters })).toMatchObject({ answers: ['Done.'] });
+		},
+	);
 
 	test('arguments of such calls that are not JSON are kept as a JSON text, which the service takes back', async () => {
 		model.replies(calls([call('a', 'city=Rome')], MILD, 'stop'));

@@ -309,10 +309,10 @@ describe('Chat Completion', () => {
 		['no data of a file', {}, { content: `![x](${PNG}${BYTES})` }, says(`![x](${PNG})${MARK}`)],
 		['no thought', {}, { content: '<think>Hm</think>\nYes' }, says(`Yes${MARK}`)],
 		[
-			'nothing but the mark and its file',
+			'its file',
 			{},
 			{ images: ['https://cdn.example/1.png'] },
-			{ ...says(MARK), images: ['https://cdn.example/1.png'] },
+			{ ...says(`[reply without text]${MARK}`), images: ['https://cdn.example/1.png'] },
 		],
 	])('of a reply that is cut off is remembered %s', async (_name, parameters, reply, kept) => {
 		model = () => reply;

@@ -1,5 +1,6 @@
 import { parseJsonObject, type JsonObject } from '../json';
-import { shown } from '../values';
+import { isBlank, shown } from '../values';
+import { NO_TEXT } from './messages';
 import {
 	errorResult,
 	readToolCall,
@@ -112,10 +113,11 @@ export function applyReply(
 	if (isAnswer) {
 		// Not every server takes its thoughts and other fields, or a file itself.
 		const { content, images } = message;
+		const said = withoutThought(content ?? '');
 		const files = LINKS.test(String(images)) && { images };
 		const answer: ChatMessage = {
 			role: 'assistant',
-			content: content && withoutThought(content),
+			content: isBlank(said) ? NO_TEXT : said,
 			...files,
 		};
 		const messages = [...next.messages, answer];

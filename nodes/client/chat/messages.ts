@@ -148,6 +148,9 @@ function checkPart(part: JsonValue, entry: string, allowPrivate: boolean): void 
 /** Maximum length of a memory, of the messages as JSON: a host stores it in one cell. */
 const MAX_CHARACTERS = 100_000;
 
+/** What a reply without text says where it is sent again: the service rejects messages without content (spec 7.1). */
+export const NO_TEXT = '[reply without text]';
+
 /** Inserts a memory after the leading system messages (spec 2.2). */
 export function withMemory(
 	memory: readonly ChatMessage[],
@@ -164,7 +167,7 @@ export function lastTurn(messages: readonly ChatMessage[]): number {
 
 /**
  * The messages of a turn as they are kept: without system messages, and without URLs that expire. A reply without
- * text gets one: the service rejects messages without content (spec 7.1).
+ * text gets `NO_TEXT`.
  */
 export function toKeep(
 	turn: readonly ChatMessage[],
@@ -180,7 +183,7 @@ export function toKeep(
 		if (typeof content === 'object' && content !== null)
 			return [{ ...message, content: content.map(keptPart) }];
 		const isSilent = role === 'assistant' && calls === undefined && isBlank(content);
-		return [isSilent ? { ...message, content: '[reply without text]' } : message];
+		return [isSilent ? { ...message, content: NO_TEXT } : message];
 	});
 }
 
