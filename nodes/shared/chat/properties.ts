@@ -187,7 +187,7 @@ export const outputField = (more = '') =>
 				'detailed',
 				`Also ${more}executed tool calls and their results, reasoning and session. A public chat may show the whole output to its visitors.`,
 			],
-			['Raw', 'raw', 'The response of the service, unchanged'],
+			['Raw', 'raw', 'The response of the service, as the node has read it'],
 		],
 		default: 'simple',
 		help: 'How much of the reply the node puts out',
