@@ -89,6 +89,7 @@ const MORE: IDataObject = {
 	images: [{ type: 'image_url', image_url: { url: `${PNG}${BYTES}` } }],
 	videos: [],
 };
+const FILE = { images: ['https://cdn.example/1.png'] };
 const MARK = '\n\n[The reply was cut off here]';
 
 const sent = () =>
@@ -308,12 +309,7 @@ describe('Chat Completion', () => {
 		['its text, in one piece', {}, { ...MORE, content: 'Yes' }, says(`Yes${MARK}`)],
 		['no data of a file', {}, { content: `![x](${PNG}${BYTES})` }, says(`![x](${PNG})${MARK}`)],
 		['no thought', {}, { content: '<think>Hm</think>\nYes' }, says(`Yes${MARK}`)],
-		[
-			'its file',
-			{},
-			{ images: ['https://cdn.example/1.png'] },
-			{ ...says(`[reply without text]${MARK}`), images: ['https://cdn.example/1.png'] },
-		],
+		['its file', {}, FILE, { ...says(`[reply without text]${MARK}`), ...FILE }],
 	])('of a reply that is cut off is remembered %s', async (_name, parameters, reply, kept) => {
 		model = () => reply;
 		await chat('one', { parameters });

@@ -189,12 +189,16 @@ test('a call that is written as text is one only where tools were declared', asy
 const CDN = 'https://cdn.example';
 const PNG = sampleFile('image/png');
 const BASE64 = PNG.toString('base64');
+const TYPED = { mime_type: 'image/png', data: BASE64 };
 const DATA = `data:image/png;base64,${BASE64}`;
 const SIGNED = `${CDN}/1?signature=${'a'.repeat(2_000)}`;
 const CLIP = 'data:video/mp4;base64,AAAA';
 const media = (kind: string, url: string) => ({ kind, url });
 const image = (url: string) => media('image', url);
 const IMAGE = image(`${CDN}/1`);
+const [PDF, FILE] = [media('file', `${CDN}/a.pdf`), media('file', `${CDN}/a`)];
+const MP3 = media('audio', `${CDN}/a.mp3`);
+const imageUrl = (image_url: unknown) => ({ type: 'image_url', image_url });
 /** A part of the content, beside others. */
 const part = (each: object): Form => ({
 	message: { content: [each, { type: 'text', text: 'No more' }, { type: 'unknown' }, null] },
@@ -205,48 +209,24 @@ const FILES: readonly (readonly [name: string, form: Form, file: ReturnType<type
 	['img_urls of the choice', { choice: { img_urls: [`${CDN}/1`] } }, IMAGE],
 	['img_urls of the message', { message: { img_urls: [`${CDN}/1`] } }, IMAGE],
 	['images of the body', { body: { images: [{ url: `${CDN}/1` }] } }, IMAGE],
-	[
-		'images of the message',
-		{ message: { images: [{ type: 'image_url', image_url: { url: DATA } }] } },
-		image(DATA),
-	],
+	['images of the message', { message: { images: [imageUrl({ url: DATA })] } }, image(DATA)],
 	['a video_url', { message: { video_url: `${CDN}/1` } }, media('video', `${CDN}/1`)],
 	['a list of URLs', { message: { images: [`${CDN}/1`] } }, IMAGE],
 	['a signed URL of the choice', { choice: { video_url: SIGNED } }, media('video', SIGNED)],
 	['a signed URL of the body', { body: { image_url: SIGNED } }, image(SIGNED)],
-	[
-		'a file by its extension',
-		{ choice: { files: [`${CDN}/a.pdf`] } },
-		media('file', `${CDN}/a.pdf`),
-	],
+	['a file by its extension', { choice: { files: [PDF.url] } }, PDF],
 	['an image in base64', { message: { images: [{ b64_json: BASE64 }] } }, image(DATA)],
-	[
-		'an image in base64 with its type',
-		{ message: { images: [{ mime_type: 'image/png', data: BASE64 }] } },
-		image(DATA),
-	],
+	['an image in base64 with its type', { message: { images: [TYPED] } }, image(DATA)],
 	['a Markdown image', { message: { content: `![a](${CDN}/1)` } }, IMAGE],
 	['a data: URL in Markdown', { message: { content: `![a](${DATA})` } }, image(DATA)],
 	['a data: URL alone', { message: { content: DATA } }, image(DATA)],
 	['a relative URL in Markdown', { message: { content: '![a](/files/1)' } }, image('/files/1')],
 	['a relative URL in a field', { choice: { img_urls: ['files/1'] } }, image('/files/1')],
-	[
-		'a relative URL in a part',
-		part({ type: 'image_url', image_url: '/files/1' }),
-		image('/files/1'),
-	],
+	['a relative URL in a part', part(imageUrl('/files/1')), image('/files/1')],
 	['an image as a part', part({ type: 'image', url: `${CDN}/1` }), IMAGE],
 	['an image by its key', part({ image: `${CDN}/1` }), IMAGE],
-	[
-		'a part by its extension',
-		part({ type: 'file', file: { url: `${CDN}/a.mp3` } }),
-		media('audio', `${CDN}/a.mp3`),
-	],
-	[
-		'a file as a part',
-		part({ type: 'file', file: { url: `${CDN}/a` } }),
-		media('file', `${CDN}/a`),
-	],
+	['a part by its extension', part({ type: 'file', file: { url: MP3.url } }), MP3],
+	['a file as a part', part({ type: 'file', file: { url: FILE.url } }), FILE],
 	['a file in the response', part({ type: 'file', url: CLIP }), media('video', CLIP)],
 ];
 

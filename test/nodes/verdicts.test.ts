@@ -42,6 +42,7 @@ const WRITTEN = 'The model has written a tool call as text';
 const IN_CALL = 'The reply was cut off in a tool call';
 const REFUSED = 'The model refused to answer: I cannot';
 const FAILED = 'The service reported an error during the reply';
+const HAS_RUN = 'The service has run tools';
 const WORK = 'Done without an answer: look';
 
 /** What comes out: a text is the output; with an error its message. */
@@ -67,6 +68,9 @@ const fails = (form: Form, message: object, finish: unknown): Row => [
 	{ error: MESSAGES[form]! },
 ];
 
+/** The output of those that show a reply as it is. */
+const own = (output: string) => ({ reply: { output }, assistant: { output }, agent: { output } });
+
 const ROWS: readonly Row[] = [
 	...[null, '', ' \n'].map((content) => fails('nothing', { content }, 'stop')),
 	...['length', null].map((finish) => fails('nothing', { content: '' }, finish)),
@@ -89,8 +93,7 @@ const ROWS: readonly Row[] = [
 		{ content: 'Let me see', tool_calls: calls },
 		finish,
 		{
-			...{ reply: { error: IN_CALL }, agent: { error: IN_CALL } },
-			model: { error: IN_CALL },
+			...{ reply: { error: IN_CALL }, agent: { error: IN_CALL }, model: { error: IN_CALL } },
 			// All calls of an assistant have run.
 			assistant: { output: 'Let me see' },
 		},
@@ -99,11 +102,8 @@ const ROWS: readonly Row[] = [
 		'written call',
 		{ content },
 		'stop',
-		{
-			...{ reply: { output: content }, assistant: { output: content } },
-			// The chain has declared no tools.
-			agent: { error: WRITTEN },
-		},
+		// The chain has declared no tools.
+		{ ...own(content), agent: { error: WRITTEN } },
 	]),
 	...['error', 'network_error'].map((finish) => fails('failure', { content: 'Half' }, finish)),
 	...['length', 'content_filter', 'MAX_TOKENS', 'model_length', 'odd', 'incomplete'].map(
@@ -111,35 +111,16 @@ const ROWS: readonly Row[] = [
 			'cut',
 			{ content: 'Half' },
 			finish,
-			{
-				...{ reply: { output: 'Half' }, assistant: { output: 'Half' } },
-				...{ agent: { output: 'Half' }, model: { error: CUT } },
-			},
+			{ ...own('Half'), model: { error: CUT } },
 		],
 	),
-	[
-		'work',
-		{ content: '', ...RUN },
-		'stop',
-		{
-			...{ reply: { output: WORK }, assistant: { output: WORK } },
-			...{ agent: { output: WORK }, model: { error: 'The service has run tools' } },
-		},
-	],
+	['work', { content: '', ...RUN }, 'stop', { ...own(WORK), model: { error: HAS_RUN } }],
 	['answer', { content: 'All' }, 'stop', { output: 'All' }],
 	[
 		'answer',
 		{ content: '<think>Hm</think>All' },
 		'stop',
-		{
-			...Object.fromEntries(
-				(['reply', 'assistant', 'agent'] as const).map((node) => [
-					node,
-					{ output: '<think>Hm</think>All' },
-				]),
-			),
-			model: { output: 'All' },
-		},
+		{ ...own('<think>Hm</think>All'), model: { output: 'All' } },
 	],
 	['answer', { content: 'All', refusal: '' }, 'stop', { output: 'All' }],
 	['answer', { content: 'All' }, null, { output: 'All' }],
