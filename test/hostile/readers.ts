@@ -597,7 +597,6 @@ export const WITHOUT_ROW: Readonly<Record<string, readonly string[]>> = {
 	'its text is our own, or of a fixed list': [
 		...inFolder('client', 'emptyText rejectMistakes counted'),
 		...inFolder('shared/chat', 'shownAs readSchema textOf imageUrls outputField'),
-		...inFolder('shared/files', 'signedFileUrl'),
 		'shared/form',
 		'shared/durable',
 		...inFolder('shared/engine', 'entered idRange missing oneOf startWaitingNode'),

@@ -23,10 +23,7 @@ export const strictContext = (members: Partial<IExecuteFunctions>) =>
 export const strictRun = (members: Partial<Run>) => strict<Run>(members);
 
 /** What a sub-node uses of its run, in no chat. Its state is kept in `values`. */
-export function subNodeRun(
-	values: Record<string, unknown>,
-	service: Partial<ReturnType<Run['service']>>,
-): Run {
+export function subNodeRun(values: Record<string, unknown>, service: object): Run {
 	const context = strictContext({
 		getContext: () => values,
 		getExecutionCancelSignal: () => undefined,

@@ -92,13 +92,13 @@ export function imageUrls(
 		const checks = { field: `${label}: entry ${index + 1}`, allowPrivate };
 		return fileSources(run, item, entry, checks.field).map((source) => {
 			if ('url' in source) return checkPublicUrl(source.url, checks);
-			const { property: name, file } = source;
-			const { mimeType: type = '' }: Partial<IBinaryData> = file;
+			const name = source.property;
+			const { mimeType: type = '' } = source.file as Partial<IBinaryData>;
 			// A file that n8n does not know is text for it.
 			const isOther = !/^(image\/|application\/octet-stream$|text\/plain$|$)/i.test(type);
 			const problem = `names ${oneLine(name)}, a file of the type ${oneLine(type)}`;
 			rejectMistakes(checks.field, [[isOther, problem]], 'Enter fields with images only');
-			return signedFileUrl(run, file, checks);
+			return signedFileUrl(run, source.file, checks);
 		});
 	});
 }
