@@ -5,17 +5,10 @@ import type { Fault } from '../../emulator/faults/fault';
 import { failureOf, outputItems, type Execution } from '../../lab/n8n/execution';
 import type { WorkflowRef } from '../../lab/n8n/N8nClient';
 import { postWebhook } from '../../lab/n8n/postWebhook';
+import { readWays } from '../support/readWays';
 import { thorough } from '../support/thorough';
 import { answersOf, useAgentSession } from './support/agentSession';
-import {
-	calledTrigger,
-	calls,
-	drawn,
-	node,
-	webhook,
-	workflow,
-	type Wires,
-} from './support/buildWorkflow';
+import { calledTrigger, calls, drawn, node, webhook, workflow } from './support/buildWorkflow';
 import { base, code, draw, items, noOp, set, start } from './support/drawAgent';
 import { CREATIONS } from './support/ledger';
 import { call, results } from './support/scriptedModel';
@@ -70,8 +63,12 @@ const retry = async ({ id }: Execution) =>
 
 /** A workflow of which something fails once, and what its nodes have output after a Retry. */
 interface Row {
+	/** The nodes behind Start and Rows. */
 	readonly nodes: readonly INode[];
-	readonly wires: Wires;
+	/** The connections, see readWays. */
+	readonly ways: string;
+	/** The shots of Rows; default: all. */
+	readonly shots?: readonly string[];
 	readonly faults: readonly Fault[];
 	/** What the failed execution says; its nodes have output this. */
 	readonly failure: RegExp;
@@ -81,14 +78,12 @@ interface Row {
 	readonly sent?: readonly string[];
 }
 
-const LINE: Wires = { Start: [['Rows']], Rows: [['Create']], Create: [['Wait']] };
-
 const ROWS: readonly (readonly [string, Row])[] = [
 	[
 		'Loop Over Items behind Wait for Video',
 		{
-			nodes: [start, rows('Rows', SHOTS), create(), wait, loop, noOp('Body'), noOp('Done')],
-			wires: { ...LINE, Wait: [['Loop']], Loop: [['Done'], ['Body']], Body: [['Loop']] },
+			nodes: [create(), wait, loop, noOp('Body'), noOp('Done')],
+			ways: 'Start > Rows > Create > Wait > Loop > Done; Loop:1 > Body > Loop',
 			faults: [FILE_GONE],
 			failure: /^Wait: 1 of 5 videos failed: .*None has gone on.*Retry .*free of charge/,
 			first: { Body: [] },
@@ -100,20 +95,8 @@ const ROWS: readonly (readonly [string, Row])[] = [
 		(parameters): readonly [string, Row] => [
 			`Merge behind Wait for Video: ${parameters.mode}`,
 			{
-				nodes: [
-					start,
-					rows('Rows', SHOTS),
-					create(),
-					wait,
-					merge(parameters),
-					noOp('Next'),
-				],
-				wires: {
-					...LINE,
-					Create: [['Wait', 'Merge#1']],
-					Wait: [['Merge']],
-					Merge: [['Next']],
-				},
+				nodes: [create(), wait, merge(parameters), noOp('Next')],
+				ways: 'Start > Rows > Create > Wait, Merge#1; Wait > Merge > Next',
 				faults: [FILE_GONE],
 				failure: /^Wait: 1 of 5 videos failed/,
 				first: { Next: [] },
@@ -125,19 +108,8 @@ const ROWS: readonly (readonly [string, Row])[] = [
 		(read): readonly [string, Row] => [
 			`a prompt that reads ${read}`,
 			{
-				nodes: [
-					start,
-					rows('Rows', SHOTS),
-					other,
-					create({ prompt: `={{ ${read} }}` }),
-					noOp('Next'),
-				],
-				wires: {
-					Start: [['Rows']],
-					Rows: [['Other']],
-					Other: [['Create']],
-					Create: [['Next']],
-				},
+				nodes: [other, create({ prompt: `={{ ${read} }}` }), noOp('Next')],
+				ways: 'Start > Rows > Other > Create > Next',
 				faults: [noCredit('d')],
 				failure: /^Create: .*Insufficient credit/,
 				first: {},
@@ -150,14 +122,11 @@ const ROWS: readonly (readonly [string, Row])[] = [
 		'a task ID that is read by its index',
 		{
 			nodes: [
-				start,
-				rows('Rows', SHOTS),
-				create(),
-				other,
+				...[create(), other],
 				{ ...wait, parameters: { taskId: '={{ $node["Create"].json.task_id }}' } },
 				noOp('Next'),
 			],
-			wires: { ...LINE, Create: [['Other']], Other: [['Wait']], Wait: [['Next']] },
+			ways: 'Start > Rows > Create > Other > Wait > Next',
 			faults: [FILE_GONE],
 			failure: /^Wait: 1 of 5 videos failed/,
 			first: {},
@@ -167,19 +136,9 @@ const ROWS: readonly (readonly [string, Row])[] = [
 	[
 		'two wires into Create Video, and one is rejected in each run',
 		{
-			nodes: [
-				start,
-				rows('Rows', ['a', 'b', 'c']),
-				rows('More', ['d', 'e']),
-				create(),
-				noOp('Next'),
-			],
-			wires: {
-				Start: [['Rows', 'More']],
-				Rows: [['Create']],
-				More: [['Create']],
-				Create: [['Next']],
-			},
+			nodes: [rows('More', ['d', 'e']), create(), noOp('Next')],
+			ways: 'Start > Rows, More; Rows > Create; More > Create > Next',
+			shots: ['a', 'b', 'c'],
 			faults: [noCredit('c'), noCredit('e')],
 			failure: /^Create: .*Insufficient credit/,
 			first: { Next: ['3'] },
@@ -194,9 +153,10 @@ const ALIKE = /^Loop Over Items behind|: chooseBranch$|\.all\(\)/;
 
 it.each(ROWS.filter(([name]) => thorough(!ALIKE.test(name), true)))(
 	'a Retry goes on with what is left: %s',
-	async (name, { nodes, wires, faults, failure, first, after, sent: expected = SHOTS }) => {
-		session.emulator.faults.add(...faults);
-		const failed = await session.execute(drawn(name, nodes, wires));
+	async (name, { failure, first, after, sent: expected = SHOTS, ...row }) => {
+		session.emulator.faults.add(...row.faults);
+		const nodes = [start, rows('Rows', row.shots ?? SHOTS), ...row.nodes];
+		const failed = await session.execute(drawn(name, nodes, readWays(row.ways)));
 		expect(failureOf(failed)).toMatch(failure);
 		for (const [behind, [count = '0']] of Object.entries(first))
 			expect(outputItems(failed, behind)).toHaveLength(Number(count));
@@ -252,7 +212,7 @@ it(
 		const shots = ['a', 'b', 'moderated-task'];
 		const nodes = [start, rows('Rows', shots), create(), wait, noOp('Next'), noOp('Lost')];
 		const ref = await client.importWorkflow(
-			drawn('Moderated', nodes, { ...LINE, Wait: [['Next']] }),
+			drawn('Moderated', nodes, readWays('Start > Rows > Create > Wait > Next')),
 		);
 		const failed = await session.execute(ref);
 		expect(failureOf(failed)).toMatch(
@@ -262,7 +222,8 @@ it(
 
 		const path = `/workflows/${ref.id}`;
 		const { data: saved } = (await client.answer('GET', path)).data as { data: object };
-		const { connections } = drawn('', nodes, { ...LINE, Wait: [['Next'], ['Lost']] });
+		const wires = readWays('Start > Rows > Create > Wait > Next; Wait:1 > Lost');
+		const { connections } = drawn('', nodes, wires);
 		await client.answer('PATCH', path, { ...saved, connections });
 		const answer = await client.answer('POST', `/executions/${failed.id}/retry`, {
 			loadWorkflow: true,

@@ -12,8 +12,9 @@ import { ROOT } from '../../lab/paths';
 import { rehearse, type Rehearsal } from '../../lab/rehearsal/rehearse';
 import { startFencedN8n, type FencedN8n } from '../../lab/rehearsal/startFencedN8n';
 import { Running } from '../../lab/services/Running';
-import { drawn, node, workflow, type Wires } from '../e2e/support/buildWorkflow';
+import { drawn, node, workflow } from '../e2e/support/buildWorkflow';
 import { RUN_LIMIT_MS, SET_UP_LIMIT_MS } from '../e2e/support/session';
+import { readWays } from '../support/readWays';
 
 /** Those in which the workflows below differ; the normal night is always run. */
 const ONLY = ['expired-url', 'kill-creation', 'kill-wait', 'twice'];
@@ -55,21 +56,21 @@ const HAS_NO_REASON = {
 const EDIT = base('Edit', 'set', 3.4, { includeOtherFields: true, options: {} });
 const DISABLED = { ...base('Off', 'slack', 2.3), disabled: true };
 
-/** Nodes behind the output Failed, their wires, and who hears of a failed video. */
+/** Nodes behind the output Failed, their connections, see readWays, and who hears of a failed video. */
 interface Behind {
 	readonly nodes: readonly INode[];
-	readonly wires: Wires;
+	readonly ways: string;
 	readonly told?: readonly string[];
 }
 const BEHIND: Readonly<Record<string, Behind>> = {
-	'a No Operation': { nodes: [base('Nothing', 'noOp', 1)], wires: { Failed: [['Nothing']] } },
+	'a No Operation': { nodes: [base('Nothing', 'noOp', 1)], ways: 'Failed > Nothing' },
 	'a Filter that drops it': {
 		nodes: [base('Filter', 'filter', 2.2, HAS_NO_REASON)],
-		wires: { Failed: [['Filter']], Filter: [['Post Videos']] },
+		ways: 'Failed > Filter > Post Videos',
 	},
 	'an IF that sends it to an output without connection': {
 		nodes: [base('If', 'if', 2.2, HAS_NO_REASON)],
-		wires: { Failed: [['If']], If: [['Post Videos']] },
+		ways: 'Failed > If > Post Videos',
 	},
 	'nodes that only work on items': {
 		nodes: [
@@ -79,19 +80,10 @@ const BEHIND: Readonly<Record<string, Behind>> = {
 			base('Aggregate', 'aggregate', 1, { aggregate: 'aggregateAllItemData' }),
 			base('Code', 'code', 2, { jsCode: 'return $input.all();' }),
 		],
-		wires: {
-			Failed: [['Edit']],
-			Edit: [['Limit']],
-			Limit: [['Sort']],
-			Sort: [['Aggregate']],
-			Aggregate: [['Code']],
-		},
+		ways: 'Failed > Edit > Limit > Sort > Aggregate > Code',
 	},
-	'a disabled node': { nodes: [DISABLED], wires: { Failed: [['Off']] } },
-	'a node before a disabled one': {
-		nodes: [EDIT, DISABLED],
-		wires: { Failed: [['Edit']], Edit: [['Off']] },
-	},
+	'a disabled node': { nodes: [DISABLED], ways: 'Failed > Off' },
+	'a node before a disabled one': { nodes: [EDIT, DISABLED], ways: 'Failed > Edit > Off' },
 	'a data table that is read': {
 		nodes: [
 			base('Table', 'dataTable', 1, {
@@ -99,32 +91,30 @@ const BEHIND: Readonly<Record<string, Behind>> = {
 				dataTableId: { __rl: true, mode: 'name', value: 'agent_video_tasks' },
 			}),
 		],
-		wires: { Failed: [['Table']] },
+		ways: 'Failed > Table',
 	},
 	'a disabled node before one that sends': {
 		nodes: [DISABLED],
-		wires: { Failed: [['Off']], Off: [['Post Videos']] },
+		ways: 'Failed > Off > Post Videos',
 		told: ['Off'],
 	},
 	'a Merge with what has completed': {
 		nodes: [base('Merge', 'merge', 3.2)],
-		wires: { Completed: [['Merge']], Failed: [['Merge#1']], Merge: [['Post Videos']] },
+		ways: 'Completed > Merge > Post Videos; Failed > Merge#1',
 		told: ['Merge'],
 	},
 	'a loop before a node that sends': {
 		nodes: [base('Loop', 'splitInBatches', 3), EDIT],
-		wires: { Failed: [['Loop']], Loop: [['Post Videos'], ['Edit']], Edit: [['Loop']] },
+		ways: 'Failed > Loop > Post Videos; Loop:1 > Edit > Loop',
 		told: ['Loop'],
 	},
 };
 
-/** The workflow with these nodes and wires; Completed and Failed are the outputs of Wait for Video. */
-function withNodes(workflow: ExportedWorkflow, name: string, { nodes, wires }: Behind) {
-	const { Completed = [['Post Videos']], Failed = [], ...others } = wires;
+/** The workflow with these nodes and connections; Completed and Failed are the outputs of Wait for Video. */
+function withNodes(workflow: ExportedWorkflow, name: string, { nodes, ways }: Behind) {
+	const { Completed = [['Post Videos']], Failed = [], ...others } = readWays(ways);
 	return drawn(`${workflow.name}: ${name}`, [...workflow.nodes, ...nodes], {
-		'Every Night at 2': [['Topics']],
-		Topics: [['Create Video']],
-		'Create Video': [['Wait for Video']],
+		...readWays('Every Night at 2 > Topics > Create Video > Wait for Video'),
 		'Wait for Video': [...Completed, ...Failed],
 		...others,
 	});
@@ -134,7 +124,7 @@ function withNodes(workflow: ExportedWorkflow, name: string, { nodes, wires }: B
 function withErrorOutput(workflow: ExportedWorkflow): ExportedWorkflow {
 	const changed = withNodes(workflow, 'error output', {
 		nodes: [EDIT],
-		wires: { 'Create Video': [['Wait for Video'], ['Edit']] },
+		ways: 'Create Video > Wait for Video; Create Video:1 > Edit',
 	});
 	const nodes = changed.nodes.map((each) => ({
 		...each,
@@ -145,7 +135,7 @@ function withErrorOutput(workflow: ExportedWorkflow): ExportedWorkflow {
 
 /** The workflow started by a caller who gets what its last node returns. */
 function withCaller(workflow: ExportedWorkflow): ExportedWorkflow {
-	const changed = withNodes(workflow, 'caller', { nodes: [EDIT], wires: { Failed: [['Edit']] } });
+	const changed = withNodes(workflow, 'caller', { nodes: [EDIT], ways: 'Failed > Edit' });
 	const parameters = { path: 'videos', responseMode: 'lastNode', responseData: 'allEntries' };
 	const caller = base('Every Night at 2', 'webhook', 2.1, parameters);
 	const nodes = [{ ...caller, webhookId: 'videos' }, ...changed.nodes.slice(1)];
