@@ -64,11 +64,7 @@ function row(all: Cell, others: Partial<Record<OperationId, Cell>> = {}): Row {
 }
 
 /** One expectation for streamed responses, and one for responses in a single body. */
-function byForm(
-	forms: { readonly streamed: Cell; readonly whole: Cell },
-	others: Partial<Row>,
-): Row {
-	const { streamed, whole } = forms;
+function byForm(streamed: Cell, whole: Cell, others: Partial<Row>): Row {
 	return row(whole, {
 		chatStreamed: streamed,
 		agent: streamed,
@@ -131,11 +127,25 @@ const NOT_THERE: More = { requests: 4, takesMs: [1, 7_000] };
 /** The number of polls in ten minutes, one every 5 to 10 seconds. */
 const ALL_POLLS = 65;
 const FOREVER = { requests: ALL_POLLS, keeps: ['task-1'], takesMs: TEN_MINUTES };
+const lastPollFailed = (message: string, status: number, more: More = {}) =>
+	badly(`${NOT_FINISHED}. The last poll failed: ${message}: Own words for ${status}`, {
+		...{ reason: 'timeout', ...FOREVER },
+		...more,
+	});
 const BROKEN_JSON = 'The response is truncated or not valid JSON';
 const TOO_MUCH = 'The response has more than 16 MB of text';
 const STRANGE = 'Unexpected response: this is not the Agent Video API';
 const EMPTY = 'Empty response from the service';
 const LOGIN = { keeps: ['Log in first'] };
+
+/** Nothing arrives until the timeouts. */
+const UNANSWERED = row(badly(FAILURE.silent, { takesMs: SILENCE_MS }), {
+	assistantStreamed: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
+	assistant: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
+	createVideo: outcomeUnknown(FAILURE.silent, { takesMs: CREATION_SILENCE_MS }),
+	waitForVideo: AFTER_SILENCE,
+});
+const HALF_ANSWERED = badly(FAILURE.silent, { ...HALF, takesMs: SILENCE_MS });
 
 /** One ending for all operations; polling differs in how often it tries, and how long. */
 const alike = (ending: Ending, polling: Partial<Ending>) =>
@@ -146,31 +156,20 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	refused: alike(badly(FAILURE.refused, NOT_THERE), FOREVER),
 	dns: alike(badly(FAILURE.noName, NOT_THERE), FOREVER),
 	resetBefore: row(badly(FAILURE.lost), { createVideo: outcomeUnknown(FAILURE.lost) }),
-	resetAfter: byForm(
-		{ streamed: badly(FAILURE.lost, HALF), whole: badly(FAILURE.lost) },
-		{ createVideo: outcomeUnknown(FAILURE.lost) },
-	),
-	stall: row(badly(FAILURE.silent, { takesMs: SILENCE_MS }), {
-		assistantStreamed: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
-		assistant: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
-		createVideo: outcomeUnknown(FAILURE.silent, { takesMs: CREATION_SILENCE_MS }),
-		waitForVideo: AFTER_SILENCE,
+	resetAfter: byForm(badly(FAILURE.lost, HALF), badly(FAILURE.lost), {
+		createVideo: outcomeUnknown(FAILURE.lost),
 	}),
-	stallAfter: byForm(
-		{
-			streamed: badly(FAILURE.silent, { ...HALF, takesMs: SILENCE_MS }),
-			whole: badly(FAILURE.silent, { takesMs: SILENCE_MS }),
-		},
-		{
-			assistantStreamed: badly(LIMIT_REACHED, {
-				keeps: ['Half', 'session-1'],
-				takesMs: SILENCE_MS,
-			}),
-			assistant: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
-			createVideo: outcomeUnknown(FAILURE.silent, { takesMs: CREATION_SILENCE_MS }),
-			waitForVideo: AFTER_SILENCE,
-		},
-	),
+	stall: UNANSWERED,
+	stallAfter: {
+		...UNANSWERED,
+		chatStreamed: HALF_ANSWERED,
+		agent: HALF_ANSWERED,
+		modelStreamed: HALF_ANSWERED,
+		assistantStreamed: badly(LIMIT_REACHED, {
+			keeps: ['Half', 'session-1'],
+			takesMs: SILENCE_MS,
+		}),
+	},
 	drip: row(well({ takesMs: [300_000, 400_000] }), {
 		createVideo: CREATION_TOO_LONG,
 		waitForVideo: AFTER_LONG_POLL,
@@ -180,34 +179,19 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		waitForVideo: AFTER_LONG_POLL,
 	}),
 	// Before the headers have arrived Timeout is a total timeout: n8n's HTTP client counts from the request.
-	endlessHeaders: row(badly(FAILURE.silent, { takesMs: SILENCE_MS }), {
-		assistantStreamed: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
-		assistant: badly(LIMIT_REACHED, { takesMs: SILENCE_MS }),
-		createVideo: outcomeUnknown(FAILURE.silent, { takesMs: CREATION_SILENCE_MS }),
-		waitForVideo: AFTER_SILENCE,
+	endlessHeaders: UNANSWERED,
+	cutJson: byForm(NONE, badly(BROKEN_JSON, HALF), {
+		createVideo: outcomeUnknown(BROKEN_JSON, { keeps: ['task-1'] }),
 	}),
-	cutJson: byForm(
-		{
-			streamed: NONE,
-			whole: badly(BROKEN_JSON, { keeps: ['Half'] }),
-		},
-		{ createVideo: outcomeUnknown(BROKEN_JSON, { keeps: ['task-1'] }) },
-	),
-	cutSse: byForm(
-		{
-			streamed: badly('The stream ended before the reply was complete', HALF),
-			whole: NONE,
-		},
-		{ createVideo: NONE, waitForVideo: NONE },
-	),
+	cutSse: byForm(badly('The stream ended before the reply was complete', HALF), NONE, {
+		waitForVideo: NONE,
+	}),
 	errorEvent: byForm(
-		{
-			streamed: badly('The service reported an error during the reply', {
-				keeps: [...HALF.keeps, 'Own words', 'own_type', 'trace-e'],
-			}),
-			whole: NONE,
-		},
-		{ createVideo: NONE, waitForVideo: NONE },
+		badly('The service reported an error during the reply', {
+			keeps: [...HALF.keeps, 'Own words', 'own_type', 'trace-e'],
+		}),
+		NONE,
+		{ waitForVideo: NONE },
 	),
 	html502: row(badly(FAILURE.proxy, { status: 502, keeps: ['502 Bad Gateway'] }), {
 		createVideo: outcomeUnknown(FAILURE.proxy, { status: 502, keeps: ['502 Bad Gateway'] }),
@@ -217,16 +201,8 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 		waitForVideo: well({ requests: 3, takesMs: [15_500, 15_500] }),
 	}),
 	rateLimitLong: row(badly(FAILURE.tooMany, said(429)), {
-		waitForVideo: badly(
-			`${NOT_FINISHED}. The last poll failed: ${FAILURE.tooMany}: Own words for 429`,
-			{
-				reason: 'timeout',
-				// A pause lasts a minute at most.
-				requests: 11,
-				keeps: ['task-1'],
-				takesMs: TEN_MINUTES,
-			},
-		),
+		// A pause lasts a minute at most.
+		waitForVideo: lastPollFailed(FAILURE.tooMany, 429, { requests: 11 }),
 	}),
 	rateLimitPlain: row(well({ requests: 2, takesMs: [10_000, 15_000] }), {
 		waitForVideo: well({ requests: 3, takesMs: [39_500, 39_500] }),
@@ -236,13 +212,7 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	}),
 	unavailable: row(badly(FAILURE.unavailable, said(503)), {
 		createVideo: outcomeUnknown(FAILURE.unavailable, said(503)),
-		waitForVideo: badly(
-			`${NOT_FINISHED}. The last poll failed: ${FAILURE.unavailable}: Own words for 503`,
-			{
-				reason: 'timeout',
-				...FOREVER,
-			},
-		),
+		waitForVideo: lastPollFailed(FAILURE.unavailable, 503),
 	}),
 	status400: errorStatusRow(400, FAILURE.malformed, FAILURE.badParameter),
 	status401: errorStatusRow(401, FAILURE.badKey, FAILURE.badKey, {
@@ -281,13 +251,9 @@ export const EXPECTATIONS: Readonly<Record<FaultId, Row>> = {
 	}),
 	emptyBody: row(badly(EMPTY), { createVideo: outcomeUnknown(EMPTY) }),
 	invalidUtf8: row(well()),
-	giant: byForm(
-		{
-			streamed: badly('An event of the stream is too large', HALF),
-			whole: badly(TOO_MUCH),
-		},
-		{ createVideo: outcomeUnknown(TOO_MUCH) },
-	),
+	giant: byForm(badly('An event of the stream is too large', HALF), badly(TOO_MUCH), {
+		createVideo: outcomeUnknown(TOO_MUCH),
+	}),
 	unknownStatus: row(well(), {
 		createVideo: well({ keeps: ['dreaming'] }),
 		// Its agent would take it for all.

@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+
 import {
 	afterFirstPiece,
 	answerWell,
@@ -61,6 +63,10 @@ const page =
 		response.writeHead(code, { 'content-type': 'text/html' }).end(HTML_PAGE);
 	};
 
+const reset = (response: ServerResponse) => {
+	response.socket?.resetAndDestroy();
+};
+
 /** Every fault of the matrix, one per row. */
 export const FAULTS = {
 	refused: {
@@ -76,18 +82,8 @@ export const FAULTS = {
 		isUnreachable: true,
 		mayBeDone: false,
 	},
-	resetBefore: {
-		title: 'reset before the headers',
-		act: (response) => {
-			response.socket?.resetAndDestroy();
-		},
-	},
-	resetAfter: {
-		title: 'reset after the headers',
-		act: afterFirstPiece((response) => {
-			response.socket?.resetAndDestroy();
-		}),
-	},
+	resetBefore: { title: 'reset before the headers', act: reset },
+	resetAfter: { title: 'reset after the headers', act: afterFirstPiece(reset) },
 	stall: {
 		title: 'no response',
 		act: (response, _answer, { time }) => {
@@ -122,10 +118,7 @@ export const FAULTS = {
 			drip(response.socket!, time, ['HTTP/1.1 200 OK\r\nx-dots: ', ...forever('x')]);
 		},
 	},
-	cutJson: {
-		title: 'truncated JSON',
-		act: withPieces(([first = '']) => [first]),
-	},
+	cutJson: { title: 'truncated JSON', act: withPieces(([first = '']) => [first]) },
 	cutSse: {
 		title: 'truncated SSE',
 		act: withPieces(([first = '', second = '']) => [first, second.slice(0, second.length / 2)]),
@@ -162,11 +155,7 @@ export const FAULTS = {
 	},
 	rateLimitPlain: { title: '429 without Retry-After', mayBeDone: false, act: errorStatus(429) },
 	unavailableOnce: { title: '503 once', act: errorStatus(503) },
-	unavailable: {
-		title: '503 every time',
-		count: Infinity,
-		act: errorStatus(503),
-	},
+	unavailable: { title: '503 every time', count: Infinity, act: errorStatus(503) },
 	status400: status(400),
 	status401: status(401),
 	status402: status(402),
@@ -189,19 +178,13 @@ export const FAULTS = {
 			response.writeHead(307, { location: `${otherUrl}/elsewhere` }).end();
 		},
 	},
-	htmlPage: {
-		title: 'HTML page with status 200',
-		act: page(200),
-	},
+	htmlPage: { title: 'HTML page with status 200', act: page(200) },
 	htmlPageAlways: {
 		title: 'HTML page with status 200, every time',
 		count: Infinity,
 		act: page(200),
 	},
-	emptyBody: {
-		title: 'empty body',
-		act: withPieces(() => []),
-	},
+	emptyBody: { title: 'empty body', act: withPieces(() => []) },
 	invalidUtf8: {
 		title: 'invalid UTF-8',
 		act: withPieces((pieces) =>
