@@ -74,7 +74,7 @@ it(
 it(
 	'so has a batch that the time limit of its workflow ends',
 	async () => {
-		const [, id] = await begin('limited', { executionTimeout: 5 });
+		const [, id] = await begin('limited', { executionTimeout: 15 });
 		await session.client.waitForExecution(id);
 		await expectBooks('limited');
 	},
