@@ -9,8 +9,15 @@ import {
 	TableError,
 	type Condition,
 	type Row,
+	type Step,
 } from '../shared/engine/dataTable';
-import { RESULT_TABLE, taskIdOf, TO_ANSWER, trimTaskIds } from '../shared/durable/taskTable';
+import {
+	OWN_TABLE,
+	RESULT_TABLE,
+	taskIdOf,
+	TO_ANSWER,
+	trimTaskIds,
+} from '../shared/durable/taskTable';
 import { isOwn } from '../shared/run/credential';
 import type { Run } from '../shared/run/run';
 import { MANY, named } from '../shared/wait/record';
@@ -22,6 +29,9 @@ export interface LedgerTask {
 	/** What the ledger knows about it, for the output. */
 	readonly ledger: IDataObject;
 }
+
+/** Runs steps on the table that has the tasks. */
+type OnLedger = (...steps: readonly Step[]) => Promise<readonly Row[]>;
 
 const collectedState = ({ state }: Run) =>
 	state<{ executionId: string; at: string; tasks: readonly LedgerTask[] }>('collected');
@@ -112,7 +122,10 @@ async function takeRows(
 	triedAt: string | undefined,
 ): Promise<readonly Row[]> {
 	const { maximumTasks, minimumAge: minutes } = options;
-	const { hint, onTable, service } = run;
+	const { hint, service } = run;
+	const isOfThis = ledgerTasks === 'workflow' && workflowId === run.workflowId;
+	const onLedger = async (...steps: readonly Step[]) =>
+		await run.onTable(isOfThis ? OWN_TABLE : RESULT_TABLE, ...steps);
 	const { account } = service();
 	const before = (ms: number) => new Date(Date.now() - ms).toISOString();
 	const open: readonly Condition[] = [
@@ -128,14 +141,14 @@ async function takeRows(
 	const tried = triedAt && {
 		find: { all: [...isWanted, ['collected_at', 'eq', triedAt] as const] },
 	};
-	const ofTry = tried ? await onTable(RESULT_TABLE, tried) : [];
-	const found = await onTable(RESULT_TABLE, {
+	const ofTry = tried ? await onLedger(tried) : [];
+	const found = await onLedger({
 		find: { all: isWanted },
 		first: Math.min(maximumTasks, PAGE),
 		isEnough: (read) => read.filter(isNew).length >= maximumTasks,
 	});
 	const rows = [...new Map([...ofTry, ...found].map((row) => [row['id'], row])).values()];
-	await mentionUnanswered(run, rows);
+	await mentionUnanswered(hint, onLedger, rows);
 	const hasTask = rows.filter((row) => taskIdOf(row) !== '');
 	const others = hasTask.filter((row) => !isOwn(row, account)).map(taskIdOf);
 	if (others.length > 0)
@@ -160,7 +173,7 @@ async function takeRows(
 		hint(parts.filter(Boolean).join('; '), 'info');
 	}
 	const isOpen = [...isWanted, ['task_id', 'isNotEmpty'] as const];
-	return await takeFree(run, isOpen, free.slice(0, maximumTasks), at);
+	return await takeFree(onLedger, isOpen, free.slice(0, maximumTasks), at);
 }
 
 /**
@@ -168,7 +181,7 @@ async function takeRows(
  * it has changed, so that of two runs at the same moment one gets the row.
  */
 async function takeFree(
-	{ onTable }: Run,
+	onLedger: OnLedger,
 	isOpen: readonly Condition[],
 	chosen: readonly Row[],
 	collected_at: string,
@@ -180,22 +193,26 @@ async function takeFree(
 		});
 	// Equal rows are taken together, from the first to the last of them that was chosen.
 	const equal = grouped(chosen, (row) => JSON.stringify(same(row)));
-	await onTable(RESULT_TABLE, trimTaskIds(chosen));
+	await onLedger(trimTaskIds(chosen));
 	const set = { collected_at };
 	const taken = new Set<unknown>();
 	for (const rows of equal.values()) {
 		const where = { all: [...isOpen, ...same(rows[0]!), ...idRange(rows)] };
-		for (const { id } of await onTable(RESULT_TABLE, { set, where })) taken.add(id);
+		for (const { id } of await onLedger({ set, where })) taken.add(id);
 	}
 	return chosen.filter(({ id }) => taken.has(id));
 }
 
 /** Names the creations without an answer among open rows: their tasks may exist, but nobody knows the IDs. */
-async function mentionUnanswered({ hint, onTable }: Run, rows: readonly Row[]): Promise<void> {
+async function mentionUnanswered(
+	hint: Run['hint'],
+	onLedger: OnLedger,
+	rows: readonly Row[],
+): Promise<void> {
 	const sent = rows.filter((row) => row['status'] === 'sent' && taskIdOf(row) === '');
 	// Where n8n was killed before it removed the row, that with the answer is there, too.
 	const calls = sent.map(({ call }) => call).filter(Boolean);
-	const sameCall = await onTable(RESULT_TABLE, { find: oneOf('call', calls) });
+	const sameCall = await onLedger({ find: oneOf('call', calls) });
 	const answered = new Set(sameCall.filter(taskIdOf).map(({ call }) => call));
 	const unanswered = sent.filter(({ call }) => !answered.has(call));
 	if (unanswered.length === 0) return;

@@ -3,9 +3,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { TASK_TABLE } from '../../nodes/shared/durable/taskTable';
 import { accountOf, readCredential } from '../../nodes/shared/run/credential';
-import { DATE, POLL, reject, reply, videoService } from '../support/createdVideos';
+import { DATE, parametersOf, POLL, reject, reply, videoService } from '../support/createdVideos';
 import { held, type DataTables } from '../support/dataTables';
-import { allItems, runNode, stubNode, type RunOptions, type Wires } from '../support/engine';
+import { allItems, packageNode, runNode, stubNode, type RunOptions } from '../support/engine';
 import { withFakeTimers } from '../support/fakeTimers';
 import { gate } from '../support/gate';
 import { COMPLETED, FAILED } from '../support/waitOutputs';
@@ -65,7 +65,8 @@ const waitLong = async (more: Partial<RunOptions>) =>
 	await withFakeTimers(async () => await wait(more));
 const collect = async (parameters: IDataObject = {}, more: Partial<RunOptions> = {}) =>
 	await wait({ ...more, parameters: { tasks: 'ledger', ...parameters } });
-const inWorkflow = async (wires: Wires, more: Parameters<typeof waitIn>[2]) =>
+type WaitIn = Parameters<typeof waitIn>;
+const inWorkflow = async (wires: WaitIn[1], more: WaitIn[2]) =>
 	await waitIn(server.url, wires, { tables, ...more });
 
 const rowOf = (taskId: string) => tables.rows.find(({ task_id }) => task_id === taskId);
@@ -380,20 +381,31 @@ describe('results', () => {
 		]);
 	});
 
-	test.each([{}, { tasks: 'ledger', ledgerTasks: 'project' }])(
-		'are written into a new table after that of another workflow was deleted: %j',
-		async (parameters) => {
-			insert(asked('a', { workflow_id: 'other' }));
+	const OWN = { tasks: 'ledger' };
+	// What creates none has no table that it could miss.
+	test.each<[string, IDataObject, string, RegExp]>([
+		[WAIT, {}, 'done', /^1 finished/],
+		[WAIT, { ...OWN, ledgerTasks: 'project' }, 'done', /^1 finished/],
+		[WAIT, OWN, 'queued', /^No open tasks/],
+		['Create', {}, 'done', /^1 finished/],
+		['Create', OWN, 'queued', /^Tasks cannot .* is not in its project/],
+	])(
+		'are written into a new table after the old one was deleted, and not looked for there: %s %j',
+		async (start, parameters, status, said) => {
+			const prompted = { parameters: parametersOf({}, { prompt: 'A kite' }) };
+			const create = packageNode('Create', 'createVideo', prompted);
 			const done = stubNode('Done', ([item]) => {
 				if (item!.json['task_id'] === 'b') return [];
 				tables.drop(TASK_TABLE.name);
 				insert(asked('b', { workflow_id: 'other' }));
 				return [{ json: { task_id: 'b' } }];
 			});
-			const wires = { [WAIT]: [['Done']], Done: [[WAIT]] };
-			const more = { items: ids('a'), nodes: [done], parameters };
-			const { hints } = await inWorkflow(wires, more);
-			expect(rowOf('b')).toMatchObject({ status: 'done' });
+			insert('a');
+			const wires = { Create: [[WAIT]], [WAIT]: [['Done']], Done: [[WAIT]] };
+			const more = { items: ids('a'), nodes: [create, done], start, parameters };
+			const { error, hints } = await inWorkflow(wires, more);
+			expect(rowOf('b')).toMatchObject({ status });
+			expect(error?.message ?? hints.at(-1)).toMatch(said);
 			expect(hints.join()).not.toContain('ledger');
 		},
 	);
@@ -491,8 +503,8 @@ describe('tasks from the ledger', () => {
 		const options = { maximumTasks: 2 };
 		const result = await collect({ download: false, options });
 		expect(idsOf(result.outputs[COMPLETED])).toStrictEqual(['new-0', 'new-1']);
-		// As many as are wanted, two pages, the results twice, and at most one of a table that an earlier test had.
-		expect(tables.operations.filter((each) => each === 'get').length).toBeLessThan(7);
+		// As many as are wanted, two pages, the results twice, and for each use at most one of a table that an earlier test had.
+		expect(tables.operations.filter((each) => each === 'get').length).toBeLessThan(8);
 	});
 
 	test('are taken and written by three writes that n8n checks, however many they are', async () => {

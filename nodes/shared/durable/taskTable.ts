@@ -8,7 +8,7 @@ import { form, toggle } from '../form/form';
  */
 export const TASK_TABLE = {
 	name: 'agent_video_tasks',
-	isLedger: true,
+	ledger: 'kept',
 	columns: {
 		task_id: 'string',
 		// n8n shows about five columns without scrolling: these a person reads first.
@@ -48,7 +48,10 @@ export const TASK_TABLE = {
 } as const satisfies TableSchema;
 
 /** The same table for a node that waits: it pays for nothing, and goes on with the table that is there. */
-export const RESULT_TABLE: TableSchema = { ...TASK_TABLE, isLedger: false };
+export const RESULT_TABLE: TableSchema = { ...TASK_TABLE, ledger: undefined };
+
+/** The same for one that looks for what its own workflow has paid for: it may be in another table. */
+export const OWN_TABLE: TableSchema = { ...TASK_TABLE, ledger: 'checked' };
 
 /** What a person does about rows with the status `sent`. */
 export const TO_ANSWER = 'enter the task_id of each video that exists, and delete the other rows';

@@ -7,8 +7,8 @@ import { isPastTimeLimit, n8nClock } from './context';
 export interface TableSchema {
 	readonly name: string;
 	readonly columns: Readonly<Record<string, 'string' | 'number' | 'boolean' | 'date'>>;
-	/** Whether it has the paid calls of workflows: without it a workflow must not go on. */
-	readonly isLedger?: boolean;
+	/** Of one with the paid calls of workflows: without its own a workflow must not go on. `kept`: this use says which that is. */
+	readonly ledger?: 'kept' | 'checked' | undefined;
 	/** The column with a value that all rows of one insert share, and no other row has. */
 	readonly write?: string;
 }
@@ -226,7 +226,7 @@ async function runSteps(
 			'unsupported',
 		);
 	// What a node that waits has found is not checked.
-	const key = [workflow, schema.name, schema.isLedger].join(' ');
+	const key = [workflow, schema.name, schema.ledger].join(' ');
 	for (let isAgain = false; ;) {
 		const known = tableIds.get(key);
 		try {
@@ -238,7 +238,7 @@ async function runSteps(
 			const left = found.length > 0 ? steps.slice(1) : steps;
 			const rows = left.length === 0 ? [] : await runOn(context, id, schema, left);
 			// An execution in the editor may have found the table, of which n8n saves no static data.
-			if (schema.isLedger) ledgersOf(context)[schema.name] ??= id;
+			if (schema.ledger === 'kept') ledgersOf(context)[schema.name] ??= id;
 			return rows;
 		} catch (error) {
 			const { message } = error as Error;
@@ -322,7 +322,7 @@ async function findTable(context: IExecuteFunctions, schema: TableSchema): Promi
 		);
 	}
 	const id = table['id'] as string;
-	if (schema.isLedger) await checkLedger(context, schema, id);
+	if (schema.ledger) await checkLedger(context, schema, id);
 	return id;
 }
 
@@ -343,8 +343,7 @@ async function checkLedger(
 	id: string,
 ): Promise<void> {
 	const ledgers = ledgersOf(context);
-	const known = (ledgers[schema.name] ??= id);
-	if (known === id) return;
+	if ((ledgers[schema.name] ?? id) === id) return;
 	const workflow = String(context.getWorkflow().id);
 	const find = { all: [['workflow_id', 'eq', workflow] as const] };
 	if ((await runOn(context, id, schema, [{ find, limit: 1 }])).length === 0)
