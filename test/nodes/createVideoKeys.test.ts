@@ -571,19 +571,21 @@ describe('a retry of an execution', () => {
 
 	const NEW_EACH_TIME = { idempotencyKey: '={{ $execution.id }} {{ Math.random() }}' };
 	const CORRECTED = { idempotencyKey: '=order {{ $json.prompt }}' };
+	const ofDay = (day: number) => ({ idempotencyKey: `=${day} {{ $json.prompt }}` });
 	test.each<[string, IDataObject, IDataObject]>([
 		['is another one in every try', NEW_EACH_TIME, NEW_EACH_TIME],
 		['was added since', {}, CORRECTED],
-		['was corrected since', { idempotencyKey: '=Order {{ $json.prompt }}' }, CORRECTED],
-	])('knows an equal item whose key %s, and so does the next night', async (...row) => {
-		const [, before, now] = row;
+		['has the day, and is paid for on the next', ofDay(29), ofDay(30)],
+	])('knows an equal item whose key %s', async (_what, before, now) => {
 		await create(['Storm', 'Election'], before);
 		const { outputs } = await create(['Storm', 'Election', 'Music'], now, RETRY);
 		const ids = ['task-Storm, reused', 'task-Election, reused', 'task-Music'];
 		expect(shownOf(outputs[0])).toStrictEqual(ids);
 		if (now === NEW_EACH_TIME) return;
 		const next = await createIn([{ prompt: 'Election' }, { prompt: 'Storm' }], now);
-		expect(shownOf(next.outputs[0])).toStrictEqual(ids.slice(0, 2).reverse());
+		const again = now === CORRECTED ? ', reused' : ' 2';
+		const expected = ['task-Election', 'task-Storm'].map((id) => id + again);
+		expect(shownOf(next.outputs[0])).toStrictEqual(expected);
 	});
 
 	test('leaves a key to the video that has it meanwhile', async () => {

@@ -235,8 +235,9 @@ async function takeOver<T>(
 }
 
 /**
- * Enters the keys of items in the rows of their calls: a key that a person has added or corrected since is to give this video to the
- * next execution. One that another row has meanwhile stays there.
+ * Enters the keys of items in the rows of their calls that have none: a key that a person has added since is to give this video to
+ * the next execution. One that another row has meanwhile stays there. A key that a row has it keeps: in a Retry on another day one
+ * with the date is that of the next night's video.
  */
 async function enterKeys<T>(
 	{ onLedger, workflowId }: CallRun<T>,
@@ -245,7 +246,7 @@ async function enterKeys<T>(
 ): Promise<void> {
 	const update = rows.flatMap(({ id, call, idempotency_key: before }): Row[] => {
 		const key = keys.get(call);
-		return !key || key === before ? [] : [{ id, idempotency_key: key }];
+		return !key || before ? [] : [{ id, idempotency_key: key }];
 	});
 	const keyOf = (row: Row) => row['idempotency_key'];
 	const find = oneOf('idempotency_key', update.map(keyOf));
