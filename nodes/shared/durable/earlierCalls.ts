@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
+import type { ITaskData } from 'n8n-workflow';
+
 import { keyedMutex } from '../../client/concurrency';
 import { oneOf, TableError, theseRows, type Row } from '../engine/dataTable';
-import { runDataOf } from '../engine/runs';
+import { runsOf } from '../engine/runs';
+import { workflowOf } from '../engine/workflow';
 import {
 	byCall,
 	callOf,
@@ -174,10 +177,15 @@ async function readRows<T>({ onLedger, origin }: CallRun<T>): Promise<readonly R
 
 /** @throws InputError where n8n has kept runs of this node under another name: it begins to count them again, and places repeat. */
 function checkName<T>({ context, node, recognition }: CallRun<T>, rows: readonly Row[]): void {
-	const runs = runDataOf(context) ?? {};
-	const names = rows.map((row) => String(row['node']));
-	const before = names.find((name) => name !== node.name && (runs[name] ?? []).length > 0);
-	if (recognition === 'all' && before !== undefined) throw renamedNode(before);
+	const { nodes } = workflowOf(context);
+	const before = rows.find((row) => {
+		const name = String(row['node']);
+		// Another node that has the name now may have run in this retry.
+		const isKept = ({ startTime }: ITaskData) =>
+			nodes[name] === undefined || startTime <= Date.parse(String(row['sent_at']));
+		return name !== node.name && runsOf(context, name).some(isKept);
+	});
+	if (recognition === 'all' && before) throw renamedNode(String(before['node']));
 }
 
 /** Whether another try of this execution has made the call of a row, and no run took it over. */

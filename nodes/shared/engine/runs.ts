@@ -35,13 +35,16 @@ export function runIndexOf(context: object): number | undefined {
 }
 
 /**
- * The runs of this node in this execution so far, without those that n8n invents for an execution that crashed.
+ * The runs of a node in this execution so far, by default of this one, without those that n8n invents for an execution that crashed.
  *
  * n8n 2.41.1, n8n/dist/constants.js
  * Without it: invented runs count as runs, so that a retry may not recognize a turn of a conversation.
  */
-export function runsOf(context: IExecuteFunctions): readonly ITaskData[] {
-	const runs = runDataOf(context)?.[nodeOf(context).name] ?? [];
+export function runsOf(
+	context: IExecuteFunctions,
+	name = nodeOf(context).name,
+): readonly ITaskData[] {
+	const runs = runDataOf(context)?.[name] ?? [];
 	return runs.filter(({ data, executionStatus }) => {
 		const [item] = data?.['main']?.[0] ?? [];
 		const isInvented = item?.json['isArtificialRecoveredEventItem'] === true;
