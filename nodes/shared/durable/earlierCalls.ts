@@ -4,7 +4,7 @@ import type { ITaskData } from 'n8n-workflow';
 
 import { keyedMutex } from '../../client/concurrency';
 import { oneOf, TableError, theseRows, type Row } from '../engine/dataTable';
-import { runsOf } from '../engine/runs';
+import { isFirstTry, runsOf } from '../engine/runs';
 import { workflowOf } from '../engine/workflow';
 import {
 	byCall,
@@ -99,8 +99,7 @@ async function findNow<T>(run: CallRun<T>) {
 			const error = keyConflict(each, call);
 			known.set(index, error ? { error } : outcomeOf(call, true));
 			if (!error && isOwnCall(call) && !used.has(call.call)) take(call, call);
-			// What moderation has ended a person asks in other words.
-		} else if (other?.key === '' && other.failure?.details.affects !== 'request')
+		} else if (other?.key === '' && !mayBeReworded(run, other))
 			known.set(index, { error: otherItem(kind, each, other) });
 	}
 	if (run.origin !== undefined && (stored !== undefined || again.size > 0))
@@ -113,6 +112,16 @@ async function findNow<T>(run: CallRun<T>) {
 		),
 		sentAgain,
 	};
+}
+
+/**
+ * Whether a person may ask in other words what moderation has ended, without a reply that is paid for. The tries of Retry On Fail
+ * have other words only where an expression changes by itself.
+ */
+function mayBeReworded<T>({ context }: CallRun<T>, { failure }: PaidCall<T>): boolean {
+	const { affects, partial } = failure?.details ?? {};
+	const isRejected = affects === 'request' && partial === undefined;
+	return isRejected && context.getMode() === 'retry' && isFirstTry(context);
 }
 
 /** Whether the items of this run have made a call. */
