@@ -23,7 +23,6 @@ interface Form {
 	readonly message?: Readonly<Record<string, unknown>>;
 	readonly body?: object;
 }
-const isObject = (value: unknown) => typeof value === 'object' && value !== null;
 /** Answers as it is asked; in a stream each part of a content has a chunk of its own. */
 const says =
 	({ choice, message: { content = null, ...fields } = {}, body: more }: Form): Script =>
@@ -34,7 +33,7 @@ const says =
 			json(response, 200, { choices: [{ ...end, ...choice, message }], ...more });
 			return;
 		}
-		const parts = [content].flat().map((part) => (isObject(part) ? [part] : part));
+		const parts = Array.isArray(content) ? content.map((part: unknown) => [part]) : [content];
 		events(response, [
 			...parts.map((part) => ({ choices: [{ index: 0, delta: { content: part } }] })),
 			{ choices: [{ index: 0, delta: fields, ...choice }], ...more },
@@ -225,6 +224,13 @@ const FILES: readonly (readonly [name: string, form: Form, file: ReturnType<type
 	['a relative URL in a part', part(imageUrl('/files/1')), image('/files/1')],
 	['an image as a part', part({ type: 'image', url: `${CDN}/1` }), IMAGE],
 	['an image by its key', part({ image: `${CDN}/1` }), IMAGE],
+	['an image in base64 as a part', part({ b64_json: BASE64, revised_prompt: 'A' }), image(DATA)],
+	['the same with its type', part(TYPED), image(DATA)],
+	[
+		'the same by its key',
+		part({ inlineData: { mimeType: 'image/png', data: BASE64 } }),
+		image(DATA),
+	],
 	['a part by its extension', part({ type: 'file', file: { url: MP3.url } }), MP3],
 	['a file as a part', part({ type: 'file', file: { url: FILE.url } }), FILE],
 	['a file in the response', part({ type: 'file', url: CLIP }), media('video', CLIP)],

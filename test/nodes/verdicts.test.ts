@@ -131,10 +131,14 @@ const ROWS: readonly Row[] = [
 		{ output: 'All' },
 	]),
 	['answer', { content: [PICTURE] }, 'stop', { output: 'https://cdn.example/1.png' }],
-	...[{ title: 'A', score: 5 }, [{ title: 'A', url: 'b' }], [1, null], ['a', 'b'], [['a']]].map(
-		(content): Row => ['answer', { content }, 'stop', { output: JSON.stringify(content) }],
+	...[
+		...[{ title: 'A', score: 5 }, [{ title: 'A', url: 'b' }], [1, null], ['a', 'b'], [['a']]],
+		...[{ profile: 'A' }, { image_count: 2 }, { images: ['a'] }, { data: { a: 1 }, index: 0 }],
+		{ summary: 'A', detail: 'B' },
+	].map((content): Row => ['answer', { content }, 'stop', { output: JSON.stringify(content) }]),
+	...[['All'], [{ text: 'All', annotations: [] }], [{ type: 'reasoning', data: 'x' }, 'All']].map(
+		(content): Row => ['answer', { content }, 'stop', { output: 'All' }],
 	),
-	['answer', { content: [{ type: 'reasoning', data: 'x' }, 'All'] }, 'stop', { output: 'All' }],
 	...['tool_calls', 'tool_use', 'STOP', 'tool-call', 'odd'].map((finish): Row => [
 		'calls',
 		{ content: null, tool_calls: [CALL] },

@@ -10,8 +10,14 @@ const READ_FIELDS = new Set([
 const THOUGHTS: readonly unknown[] = ['reasoning', 'thinking'];
 /** Fields of such a part that may have its words: the first that says anything counts. */
 const WORDS = ['thinking', 'text', 'summary', 'reasoning', 'content'];
-/** Fields of a part without a type. */
-const OF_PART = /^(text|refusal|summary)$|url|image|img|video|audio|file|b64/;
+/** The fields of a part without a type, its words or its file, and those that may stand beside them. */
+const OF_PART = [
+	[/^(?:text|refusal|summary)$/, /^(?:annotations|citations|index)$/],
+	[
+		/^(?:(?:b64_json|inline_?data|mime_?type|(?:input_)?(?:image|img|video|audio|file)|\S*url)(?: |$))+$/i,
+		/^(?:data|detail|format|index|revised_prompt)$/,
+	],
+] as const;
 const NO_PARTS: readonly JsonValue[] = [];
 
 /**
@@ -54,13 +60,19 @@ function mustBeRead(fields: JsonObject): boolean {
 	return false;
 }
 
-/** Whether content is a value and no parts, such as what a workflow has put out. */
+/** Whether content is a value and no parts, such as what a workflow has put out. One text is a part, also in a list. */
 function isData(content: JsonValue | undefined): boolean {
-	const isPart = (each: JsonValue) =>
-		isJsonObject(each) &&
-		(each['type'] !== undefined || Object.keys(each).every((name) => OF_PART.test(name)));
 	const all = [content ?? []].flat().filter((each) => each !== null);
-	return all.length > 0 && !all.some(isPart);
+	const isText = all.length === 1 && typeof all[0] === 'string';
+	return all.length > 0 && !isText && !all.some(isPart);
+}
+
+function isPart(value: JsonValue): boolean {
+	if (!isJsonObject(value)) return false;
+	const names = Object.keys(value);
+	const has = ([own, beside]: (typeof OF_PART)[number]) =>
+		own.test(names.filter((name) => !beside.test(name)).join(' '));
+	return value['type'] !== undefined || names.length === 0 || OF_PART.some(has);
 }
 
 /** The text, null without content; the parts that are not text; the words of a refusal, and those of a thought. */
