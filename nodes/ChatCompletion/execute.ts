@@ -5,6 +5,7 @@ import { toKeep, withMemory } from '../client/chat/messages';
 import type { ChatMessage } from '../client/chat/types';
 import { judge } from '../client/chat/verdict';
 import { InputError } from '../client/errors';
+import { withoutFileData } from '../client/fileTypes';
 import { objectOf, type JsonValue } from '../client/json';
 import { isBlank, shown } from '../client/values';
 import { askForReply, readQuestion } from '../shared/chat/askForReply';
@@ -157,9 +158,10 @@ async function readMemoryNode(run: Run, item: number, key: string) {
 			const reply: ChatMessage = { role: 'assistant', content: drawn };
 			const turn = toKeep([...asked.slice(startOfTurn(asked)), reply], () => false);
 			const questions = turn.filter(({ role }) => role === 'user');
-			const input = questions.map(({ content }) => textOf(content)).join('\n\n');
+			const said = questions.map(({ content }) => textOf(content)).join('\n\n');
+			const input = withoutFileData(said) || NO_TEXT;
 			const output = textOf(turn.at(-1)!.content);
-			const saved = memory.saveContext({ input: input || NO_TEXT }, { output });
+			const saved = memory.saveContext({ input }, { output });
 			await saved.catch((error: unknown) => {
 				run.hint(`The next message will not know this reply. ${errorLine(error as Error)}`);
 			});

@@ -63,6 +63,16 @@ export const isDataUrl = (url: string) => /^\s*data:/i.test(url);
 export const withoutContent = (url: string) =>
 	isDataUrl(url) ? url.slice(0, url.indexOf(',') + 1).trim() : url;
 
-/** A text without the files that it contains as data: URLs: a model would read each as text. */
-export const withoutFileData = (text: string) =>
-	text.replace(/(data:[\w.+-]+\/[\w.+-]+(?:;[\w.=-]+)?;base64,)[\w+/=-]+/gi, '$1');
+/**
+ * A file in a text, or in a text of JSON: what stands before it, and its data, which may be escaped and have lines. A short last
+ * line stays: it may be prose. Without the bound a long text of slashes that are escaped would throw.
+ */
+const FILE_DATA =
+	/(data:[\w.+-]+\\*\/[\w.+-]+(?:;[\w.=-]+)?;base64,|b64_json\\*":\s*\\*")(?:[\w+/=-]+|\\+\/|(?:\s|\\+[rn])+(?=(?:[\w+/=-]|\\+\/){60})){1,500000}/gi;
+
+/** A text without the files that it contains: a model would read each as text. */
+export const withoutFileData = (text: string) => text.replace(FILE_DATA, '$1');
+
+/** The same for all texts of JSON. */
+export const withoutFilesIn = <T>(json: T): T =>
+	JSON.parse(withoutFileData(JSON.stringify(json))) as T;

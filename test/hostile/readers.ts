@@ -421,7 +421,8 @@ const READ: Readonly<Record<string, Prepare>> = {
 	'shared/run#unevaluatedText': (text) => () => unevaluatedText({ prompt: text }, []),
 	'shared/files#detectType': (text) => () => detectType(Buffer.from(text)),
 	'client#mimeTypeOf': (text) => () => mimeTypeOf(text),
-	'client#withoutFileData': (text) => () => withoutFileData(text),
+	'client#withoutFileData': (text) => () =>
+		[text, `data:image/png;base64,A${text}`].map(withoutFileData),
 	'shared/files#fileNameOf': (text) => () => [
 		fileNameOf(text, 'video/mp4'),
 		fileNameOf(`${text}.txt`, 'video/mp4'),

@@ -517,13 +517,15 @@ test.each([true, false])(
 		const kept: unknown[] = [];
 		const memory = {
 			loadMemoryVariables: () => Promise.resolve({}),
-			saveContext: (_asked: object, said: object) => Promise.resolve(void kept.push(said)),
+			saveContext: (...turn: object[]) => Promise.resolve(void kept.push(...turn)),
 		};
 		says(`<think>Hm</think>See ![a](https://evil.example/a.png) ![b](${FILE}) ${KEY}`);
 		const parameters = { ...ASK, streaming: 'auto' };
 		const supply = () => memory;
-		await visit({ type: 'chatCompletion', parameters, streaming, supply });
+		const item = { ...ITEM, chatInput: `Like ${FILE}?` };
+		await visit({ type: 'chatCompletion', parameters, streaming, supply, item });
 		expect(kept).toStrictEqual([
+			{ input: 'Like data:image/png;base64,?' },
 			{
 				output: 'See [a](https://evil.example/a.png) ![b](data:image/png;base64,) [masked: API Key]',
 			},

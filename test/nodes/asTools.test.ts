@@ -161,13 +161,19 @@ test.each(['chatCompletion', 'superAssistant'])(
 	async (node) => {
 		const url = 'data:image/png;base64,';
 		const audio = 'data:audio/wav,AAAA';
-		answers[CHAT] = () => bodyOf({ content: `![x](${url}AAAA) and a sound`, audio }, STOP);
-		const args = { prompt: 'Hi', message: 'Hi' };
-		const { outputs } = await call(node, args, { parameters: { appCode: 'a' } });
+		const content = `![x](${url}AAAA) and a sound`;
+		answers[CHAT] = () => bodyOf({ content, audio, images: [{ b64_json: 'AAAA' }] });
+		const ask = async (output: string) => {
+			const parameters = { appCode: 'a', output };
+			const { outputs } = await call(node, { prompt: 'Hi', message: 'Hi' }, { parameters });
+			return outputs[0]![0]!.json;
+		};
 		const sound = { kind: 'audio', url: 'data:audio/wav,' };
 		const media = [{ kind: 'image', url }, sound];
 		const output = `![x](${url}) and a sound`;
-		expect(outputs[0]![0]!.json).toStrictEqual({ output, media });
+		expect(await ask('simple')).toStrictEqual({ output, media });
+		const message = { content: output, images: [{ b64_json: '' }] };
+		expect(await ask('raw')).toMatchObject({ choices: [{ message }] });
 	},
 );
 

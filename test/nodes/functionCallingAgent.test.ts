@@ -516,15 +516,21 @@ describe('replies of any shape', () => {
 
 describe('files', () => {
 	test('a file of a tool and one of the answer come out side by side where they have one field', async () => {
-		const image = `![x](data:image/png;base64,${sampleFile('image/png').toString('base64')})`;
-		model.replies(calls([call('a', ROME)]), answers(image));
+		const told = (data: string, lines: string) => {
+			const text = `data:image/png;base64,${lines}\r\nThen`;
+			const inJson = JSON.stringify({ text }).replaceAll('/', '\\/');
+			return { image: `![x](data:image/png;base64,${data})`, text, inJson };
+		};
+		const line = 'Aa+/'.repeat(19);
+		const json = told(sampleFile('image/png').toString('base64'), `${line}\r\n${line}`);
+		model.replies(calls([call('a', ROME)]), answers(json.image));
 		const file = { data: 'dG9vbA==', mimeType: 'text/plain' };
 		const { items } = await model.run({
 			...{ ...DRAWN, parameters: { options: { downloadMedia: true } } },
-			nodes: { weather: () => [{ json: { image }, binary: { media_0: file } }] },
+			nodes: { weather: () => [{ json, binary: { media_0: file } }] },
 		});
 		// The model would pay for it in each round.
-		expect(model.told[0]).toMatch(/"image":"!\[x\]\(data:image\/png;base64,\)"}$/);
+		expect(model.told[0]).toContain(JSON.stringify(told('', '')).slice(1));
 		const [answer] = items('Answers');
 		expect(answer!.json['media']).toMatchObject([{ binary: 'media_0_2' }]);
 		expect(answer!.binary).toMatchObject({

@@ -8,7 +8,13 @@ import { endOf, type End, type Taker } from '../../client/chat/types';
 import { END_ADVICE, formOf, type Form, type JudgedReply } from '../../client/chat/verdict';
 import { mapConcurrent, settled } from '../../client/concurrency';
 import { InputError, isCanceled } from '../../client/errors';
-import { isDataUrl, mimeTypeOf, withoutContent, withoutFileData } from '../../client/fileTypes';
+import {
+	isDataUrl,
+	mimeTypeOf,
+	withoutContent,
+	withoutFileData,
+	withoutFilesIn,
+} from '../../client/fileTypes';
 import { imagesAsLinks, imagesAsLinksIn, type IsKnown } from '../../client/imagesAsLinks';
 import { asJson, type JsonObject } from '../../client/json';
 import { isBlank } from '../../client/values';
@@ -75,10 +81,13 @@ export async function finishReply(
 	const isOurs = (url: string) => named.has(url) || isKnown(url);
 	// Beside an answer it says nothing of it, but n8n would run the node again for it.
 	const { error, ...answer } = reply;
+	// The output of an agent has more than the last response.
+	const raw = asJson(node === 'agent' ? { response: reply } : answer);
 	const result =
 		output === 'raw'
-			? // The output of an agent has more than the last response.
-				asJson(node === 'agent' ? { response: reply } : answer)
+			? run.isTool
+				? withoutFilesIn(raw)
+				: raw
 			: forTools(run.isTool, node, forChat(run, toChatResult(reply, shown), isOurs, mark));
 	if (conversation !== undefined) {
 		const { output: text } = toChatResult(reply, { taker: node, base });

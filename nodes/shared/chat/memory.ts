@@ -5,7 +5,7 @@ import { lastTurn, limitMemory, parseMemory, toKeep, withMemory } from '../../cl
 import type { ChatMessage } from '../../client/chat/types';
 import { keyedMutex } from '../../client/concurrency';
 import { InputError } from '../../client/errors';
-import { withoutFileData } from '../../client/fileTypes';
+import { withoutFilesIn } from '../../client/fileTypes';
 import { isBlank, shown } from '../../client/values';
 import { hashOf } from '../durable/identity';
 import type { Row, Step, TableSchema } from '../engine/dataTable';
@@ -142,7 +142,7 @@ export async function remember(
 ): Promise<void> {
 	if (memory === undefined || (phase.kind !== 'answered' && phase.kind !== 'stopped')) return;
 	const { key, maxMessages, turn, firstId, turns } = memory;
-	const said = JSON.parse(withoutFileData(JSON.stringify(messages.slice(turn)))) as ChatMessage[];
+	const said = withoutFilesIn(messages.slice(turn));
 	const kept = limitMemory(toKeep(said, isSignedUrl), maxMessages);
 	const row = { turn: JSON.stringify(kept), turn_id: turns + randomUUID() };
 	if (kept.length === 0) run.hint(TOO_LONG);

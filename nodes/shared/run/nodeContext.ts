@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import type { Media } from '../../client/chat/result';
-import { withoutContent, withoutFileData } from '../../client/fileTypes';
+import { withoutContent, withoutFilesIn } from '../../client/fileTypes';
 import { imagesAsLinksIn } from '../../client/imagesAsLinks';
 import { objectOf } from '../../client/json';
 import { nodeOf } from '../engine/context';
@@ -53,8 +53,7 @@ export function forTools(
 		url: withoutContent(file.url),
 	}));
 	const fields = TOOL_FIELDS[kind].map((name) => [name, { ...result, media }[name]]);
-	const json = JSON.stringify(Object.fromEntries(fields));
-	return JSON.parse(withoutFileData(json)) as IDataObject;
+	return withoutFilesIn(Object.fromEntries(fields) as IDataObject);
 }
 
 /** Index of the first output of Agent with Tools that has tool calls. */
