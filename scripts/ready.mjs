@@ -5,12 +5,13 @@
  * and puts the Node version that n8n runs on (.nvmrc) and the local binaries first in PATH.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { clearInterval, setInterval } from 'node:timers';
 import { fileURLToPath } from 'node:url';
 
-import { runNpm } from '../lab/services/runNpm.js';
+import { fetchProgram, programFolder } from '../lab/services/fetchProgram.js';
+import { INSTALLED_LOCK, installLocked } from '../lab/services/installLocked.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const nodeVersion = readFileSync(join(root, '.nvmrc'), 'utf8').trim();
@@ -25,12 +26,13 @@ const options = { cwd: root, stdio: 'inherit', shell: process.platform === 'win3
 const PROGRESS_MS = process.stderr.isTTY ? 1_000 : 15_000;
 
 /**
- * Runs npm and shows that it lives: the elapsed time, and what it fetched last or cannot reach. Ends this process if npm
- * fails.
+ * Shows that a piece of work lives: the elapsed time, and what was fetched last or cannot be reached. Ends this process if
+ * it fails.
  *
- * @param folder What npm may leave incomplete: its next try would fail there.
+ * @param work Gets a function that takes the news.
+ * @param folder What may be left incomplete: the next try would fail there.
  */
-async function npm(title, args, folder) {
+async function watch(title, work, folder) {
 	say(`${title} …`);
 	const startMs = Date.now();
 	let news = '';
@@ -41,19 +43,18 @@ async function npm(title, args, folder) {
 	}, PROGRESS_MS);
 	const stop = () => process.exit(143);
 	process.once('SIGTERM', stop);
-	const onProgress = (text) => {
-		news = text;
-	};
 	try {
-		await runNpm(args, { cwd: root, onProgress });
+		return await work((text) => {
+			news = text;
+		});
 	} catch ({ message }) {
 		say(`\n${message}\nDelete ${folder}, then run this again`);
 		process.exit(1);
 	} finally {
 		clearInterval(timer);
 		process.off('SIGTERM', stop);
+		if (process.stderr.isTTY) process.stderr.write('\r\x1B[K');
 	}
-	if (process.stderr.isTTY) process.stderr.write('\r\x1B[K');
 }
 
 /** Runs the command and forwards signals to it, so that it can clean up. */
@@ -74,8 +75,10 @@ function run(command, args, env) {
 async function installDependencies() {
 	const lock = join(root, 'package-lock.json');
 	const modules = join(root, 'node_modules');
-	const installed = join(modules, '.package-lock.json');
-	if (isInstalled(lock, installed)) return;
+	// npm and Bun write these last, so an installation that was interrupted is not taken for a complete one.
+	const lists = ['.package-lock.json', INSTALLED_LOCK].map((name) => join(modules, name));
+	const installed = () => lists.find((list) => existsSync(list));
+	if (isInstalled(lock, installed())) return;
 	if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) {
 		say(
 			'node_modules is a link to a folder that does not have what package-lock.json names. Remove the link, or install there',
@@ -86,15 +89,19 @@ async function installDependencies() {
 	// `npm ci` asks for optional packages of all platforms, which some registries do not have.
 	// Everything is needed to develop, whatever NODE_ENV and npm's settings leave out.
 	const all = ['--include=dev', '--include=optional', '--include=peer'];
-	const args = ['install', ...all, '--no-save'];
-	await npm('Installing the dependencies, about a minute', args, 'node_modules');
-	if (!existsSync(installed)) {
+	const npmArgs = ['install', ...all, '--no-save'];
+	await watch(
+		'Installing the dependencies, up to a minute',
+		(onProgress) => installLocked(root, { npmArgs, onProgress }),
+		'node_modules',
+	);
+	if (installed() === undefined) {
 		say(
 			'npm has not installed the dependencies, and names no reason. Delete node_modules, then run this again',
 		);
 		process.exit(1);
 	}
-	checkInstalled(lock, installed);
+	checkInstalled(lock, installed());
 }
 
 const packagesOf = (file) => JSON.parse(readFileSync(file, 'utf8')).packages ?? {};
@@ -103,8 +110,7 @@ const isSame = (one, other) =>
 
 /** Whether the installed packages are those of the lock file; optional ones may be of another platform. */
 function isInstalled(lock, installed) {
-	// npm writes this file last, so an installation that was interrupted is not taken for a complete one.
-	if (!existsSync(installed)) return false;
+	if (installed === undefined) return false;
 	const [locked, found] = [packagesOf(lock), packagesOf(installed)];
 	const paths = Object.keys({ ...locked, ...found }).filter((path) => path !== '');
 	return paths.every(
@@ -132,46 +138,26 @@ function checkInstalled(lock, installed) {
 	process.exit(1);
 }
 
-/** Installs a package with Node; the kept hash is its lock, so that npm rejects any other content. */
-async function fetchNode(home, name) {
-	const integrity = JSON.parse(readFileSync(join(root, 'scripts', 'nodeHashes.json'), 'utf8'))[
-		name
-	];
-	if (integrity === undefined) {
-		say(
-			`Install Node ${nodeVersion}, which n8n runs on: there is no checked download of ${name}`,
-		);
-		process.exit(1);
-	}
-	const manifest = {
-		name: 'node-for-n8n',
-		version: '1.0.0',
-		dependencies: { [name]: nodeVersion },
-	};
-	const packages = {
-		'': manifest,
-		[`node_modules/${name}`]: { version: nodeVersion, integrity },
-	};
-	const lock = { ...manifest, lockfileVersion: 3, requires: true, packages };
-	mkdirSync(home, { recursive: true });
-	writeFileSync(join(home, 'package.json'), JSON.stringify(manifest));
-	writeFileSync(join(home, 'package-lock.json'), JSON.stringify(lock));
-	const args = ['ci', '--ignore-scripts', '--prefix', home];
-	await npm(`Downloading Node ${nodeVersion}, which n8n runs on`, args, home);
-}
-
 /** The folder of the `node` binary: that of this process if its major version matches, else a private copy. */
 async function nodeFolder() {
 	const [major] = nodeVersion.split('.');
 	if (process.versions.node.split('.')[0] === major) return dirname(process.execPath);
 
-	const home = join(root, '.cache', `node-${nodeVersion}`);
-	const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
-	const bin = join(home, 'node_modules', name, 'bin');
-	if (!existsSync(bin)) {
-		await fetchNode(home, name);
+	const name = `Node ${nodeVersion}, which n8n runs on`;
+	const folder = programFolder('node');
+	if (folder === undefined) {
+		say(
+			`Install ${name}: there is no checked download for ${process.platform} ${process.arch}`,
+		);
+		process.exit(1);
 	}
-	return bin;
+	if (!existsSync(folder))
+		await watch(
+			`Downloading ${name}`,
+			(onProgress) => fetchProgram('node', onProgress),
+			dirname(dirname(folder)),
+		);
+	return folder;
 }
 
 const [command, ...args] = process.argv.slice(2);

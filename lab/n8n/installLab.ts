@@ -1,13 +1,16 @@
+import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { N8N_HOME, OTHER_N8N, PINNED_HOME } from '../paths';
+import { installLocked } from '../services/installLocked';
 import { runNpm } from '../services/runNpm';
-import { installPackages, keepSteps, stepsDone } from './installPackages';
 
 const MODULES = join(N8N_HOME, 'node_modules');
+/** The steps of the installation that are done. */
+const STAMP = join(MODULES, '.lab-installed.json');
 
 /** Fixed versions where the newest version that n8n allows is not available or not compatible. */
 const OTHER_OVERRIDES = {
@@ -30,8 +33,8 @@ interface Step {
 const STEPS: readonly Step[] = [
 	{
 		name: 'packages',
-		announcement: 'Installing n8n from npm: one to three minutes, 2.2 GB',
-		run: () => installPackages(N8N_HOME),
+		announcement: 'Installing n8n from npm: up to three minutes, 2.2 GB',
+		run: installPackages,
 	},
 	{
 		// It is built for the binary interface of this Node.
@@ -53,14 +56,15 @@ export async function installLab({
 	onProgress = () => undefined,
 }: { readonly onProgress?: (text: string) => void } = {}): Promise<boolean> {
 	if (OTHER_N8N !== undefined) await describeOther(OTHER_N8N);
-	const done = stepsDone(N8N_HOME);
+	const fingerprint = await lockFingerprint();
+	const done = await readStamp(fingerprint);
 	const missing = STEPS.filter(({ name }) => !done.includes(name));
 
 	for (const { name, announcement, run } of missing) {
 		onProgress(announcement);
 		await run();
 		done.push(name);
-		keepSteps(N8N_HOME, done);
+		await writeFile(STAMP, JSON.stringify({ fingerprint, done }));
 	}
 	return missing.length > 0;
 }
@@ -80,6 +84,34 @@ async function describeOther(version: string): Promise<void> {
 	};
 	await mkdir(N8N_HOME, { recursive: true });
 	await writeFile(join(N8N_HOME, 'package.json'), JSON.stringify(manifest, null, 2));
+}
+
+/** A hash of what the packages depend on. */
+async function lockFingerprint(): Promise<string> {
+	const hash = createHash('sha256');
+	const files =
+		OTHER_N8N === undefined ? ['package.json', 'package-lock.json'] : ['package.json'];
+	for (const file of files) hash.update(await readFile(join(N8N_HOME, file)));
+	return hash.update(`${process.platform} ${process.arch}`).digest('hex');
+}
+
+async function readStamp(fingerprint: string): Promise<string[]> {
+	if (!existsSync(STAMP)) return [];
+	const stamp = JSON.parse(await readFile(STAMP, 'utf8')) as {
+		fingerprint: string;
+		done: string[];
+	};
+	return stamp.fingerprint === fingerprint ? stamp.done : [];
+}
+
+/** `npm ci` would fetch optional packages of other platforms, which some registries do not have. */
+async function installPackages(): Promise<void> {
+	// An interrupted install leaves incomplete packages, which npm would accept as complete.
+	await rm(MODULES, { recursive: true, force: true });
+	const npmArgs = ['install', '--legacy-peer-deps', '--ignore-scripts', '--no-save'];
+	// Another version has no lock file.
+	if (OTHER_N8N === undefined) await installLocked(N8N_HOME, { npmArgs });
+	else await npm(N8N_HOME, npmArgs);
 }
 
 /** Added to the flags of the compiler: with those of the package alone, it works twice as long. */

@@ -20,7 +20,7 @@ const cannotReach = (address, code) =>
  * Runs npm. Ends it once an address certainly cannot be reached: with hundreds of packages npm itself would try for minutes.
  *
  * @param onProgress Gets the package that was fetched last, or the host that npm asks once more.
- * @throws Error that says what could not be reached, or has the end of npm's errors.
+ * @throws Error that says what could not be reached (`isUnreachable`), or has the end of npm's errors.
  */
 async function runNpm(args, { cwd, env = process.env, onProgress = () => undefined }) {
 	const all = [...args, '--no-audit', '--no-fund', '--loglevel=http'];
@@ -58,7 +58,8 @@ async function runNpm(args, { cwd, env = process.env, onProgress = () => undefin
 		child.on('close', resolve);
 	});
 	process.off('exit', kill);
-	if (unreachable !== undefined) throw new Error(unreachable);
+	if (unreachable !== undefined)
+		throw Object.assign(new Error(unreachable), { isUnreachable: true });
 	if (status !== 0) throw new Error(`npm ${args[0]} failed:\n${errors.join('\n')}`);
 }
 

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
 	cpSync,
+	existsSync,
 	mkdirSync,
 	mkdtempSync,
 	readdirSync,
@@ -52,7 +53,19 @@ async function runProgram(args: readonly string[], cwd = ROOT, env = process.env
 describe('ready.mjs', () => {
 	/** A version of Node that nobody has. */
 	const VERSION = '999.0.0';
-	const NAME = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+	const NAME = 'node-of-nobody';
+	const PLATFORM = `${process.platform}-${process.arch}`;
+	/** The programs that are fetched, with their hashes. */
+	const PROGRAMS = JSON.parse(read('lab/services/programs.json')) as Record<
+		'node' | 'bun',
+		{ version: string; packages: Record<string, { name: string; integrity: string }> }
+	>;
+	const FILES = [
+		'scripts/ready.mjs',
+		...['fetchProgram', 'installLocked', 'runNpm'].map((name) => `lab/services/${name}.js`),
+	];
+	/** This checkout has it unless npm has installed its packages. */
+	const BUN = `.cache/bun-${PROGRAMS.bun.version}`;
 
 	/** Packages whose `node` prints a text. */
 	let good: Buffer;
@@ -98,8 +111,10 @@ describe('ready.mjs', () => {
 	/** What differs from a checkout of this version of Node whose manifest asks for the package. */
 	interface Checkout {
 		readonly node?: string;
-		/** The kept hashes of Node. */
-		readonly hashes?: Readonly<Record<string, string>>;
+		/** The kept hash of Node. */
+		readonly integrity?: string;
+		/** Whether Bun is fetched already; otherwise there is none for this platform. */
+		readonly hasBun?: boolean;
 		/** The packages of the lock file, below node_modules. */
 		readonly locked?: Readonly<Record<string, object>>;
 		/** Those of node_modules, as npm leaves it, and where that is a link to. */
@@ -111,21 +126,29 @@ describe('ready.mjs', () => {
 
 	/** Runs `node` through the ready.mjs of a checkout. */
 	async function runNode(checkout: Checkout) {
-		const { node = process.versions.node, hashes = {}, locked = {}, installed } = checkout;
+		const { node = process.versions.node, integrity, locked = {}, installed } = checkout;
 		const root = join(folder, 'checkout');
 		const modules = checkout.linkedTo ?? join(root, 'node_modules');
 		const below = (packages: object) =>
 			Object.fromEntries(
 				Object.entries(packages).map(([name, entry]) => [`node_modules/${name}`, entry]),
 			);
-		for (const file of ['scripts/ready.mjs', 'lab/services/runNpm.js'])
-			cpSync(join(ROOT, file), join(root, file));
+		for (const file of FILES) cpSync(join(ROOT, file), join(root, file));
+		if (checkout.hasBun) {
+			mkdirSync(join(root, '.cache'), { recursive: true });
+			symlinkSync(join(ROOT, BUN), join(root, BUN), 'junction');
+		}
+		const packagesOfNode = integrity && { [PLATFORM]: { name: NAME, integrity } };
+		const programs = {
+			node: { version: VERSION, packages: packagesOfNode ?? {} },
+			bun: { ...PROGRAMS.bun, ...(!checkout.hasBun && { packages: {} }) },
+		};
 		const manifest = { name: 'checkout', version: '1.0.0', devDependencies: { [NAME]: '*' } };
 		const packages = { '': manifest, ...below(locked) };
 		const lock = { ...manifest, lockfileVersion: 3, requires: true, packages };
 		for (const [file, content] of Object.entries({
 			'.nvmrc': node,
-			'scripts/nodeHashes.json': JSON.stringify(hashes),
+			'lab/services/programs.json': JSON.stringify(programs),
 			'package.json': JSON.stringify(manifest),
 			'package-lock.json': JSON.stringify(lock),
 		}))
@@ -151,20 +174,25 @@ describe('ready.mjs', () => {
 	}
 
 	/** A checkout that has its dependencies, and needs another Node. */
-	const runOtherNode = async (hashes: Checkout['hashes'] = {}) =>
-		await runNode({ node: VERSION, hashes, locked: LOCKED(), installed: LOCKED() });
+	const runOtherNode = async (integrity?: string) =>
+		await runNode({
+			node: VERSION,
+			locked: LOCKED(),
+			installed: LOCKED(),
+			...(integrity !== undefined && { integrity }),
+		});
 
 	test(
 		'Node with the kept hash is used; another one that the registry has under the version is not',
 		async () => {
-			expect(await runOtherNode({ [NAME]: hashOf(good) })).toMatchObject({
+			expect(await runOtherNode(hashOf(good))).toMatchObject({
 				code: 0,
 				said: expect.stringContaining('good') as string,
 			});
 			rmSync(join(folder, 'checkout', '.cache'), { recursive: true });
 			rmSync(join(folder, 'cache'), { recursive: true });
 			served = evil;
-			const { code, said } = await runOtherNode({ [NAME]: hashOf(good) });
+			const { code, said } = await runOtherNode(hashOf(good));
 			served = good;
 			expect(code).not.toBe(0);
 			expect(said).toContain('EINTEGRITY');
@@ -209,12 +237,39 @@ describe('ready.mjs', () => {
 		LIMIT_MS,
 	);
 
-	test('the kept hashes are those of the version in .nvmrc', () => {
-		const { version, ...hashes } = JSON.parse(read('scripts/nodeHashes.json')) as {
-			version: string;
-		} & Record<string, string>;
-		expect(version).toBe(read('.nvmrc').trim());
-		for (const hash of Object.values(hashes)) expect(hash).toMatch(/^sha512-[\w+/]{86}==$/);
+	const testWithBun = existsSync(join(ROOT, BUN)) ? test : test.skip;
+
+	testWithBun('Bun installs what the lock file names, once', async () => {
+		const checkout = { hasBun: true, locked: LOCKED() };
+		expect(await runNode(checkout)).toMatchObject({ code: 0 });
+		const modules = join(folder, 'checkout', 'node_modules');
+		expect(existsSync(join(modules, NAME, 'bin', 'node'))).toBe(true);
+		expect(existsSync(join(modules, '.package-lock.json'))).toBe(false);
+		rmSync(join(folder, 'checkout', BUN));
+		const { said } = await runNode(checkout);
+		expect(said).not.toContain('Installing');
+	});
+
+	testWithBun('a package with another hash is rejected by Bun, and by npm after it', async () => {
+		served = evil;
+		const { code, said } = await runNode({ hasBun: true, locked: LOCKED() });
+		served = good;
+		expect(code).toBe(1);
+		expect(said).toContain('EINTEGRITY');
+		expect(said).not.toContain('the command runs');
+	});
+
+	testWithBun('what Bun does not install, npm does', async () => {
+		const { code, said } = await runNode({ hasBun: true });
+		expect(said).toContain(`package-lock.json does not have ${NAME} ${VERSION}`);
+		expect(code).toBe(1);
+	});
+
+	test('each program has hashes, and Node the version in .nvmrc', () => {
+		expect(PROGRAMS.node.version).toBe(read('.nvmrc').trim());
+		for (const { packages } of Object.values(PROGRAMS))
+			for (const { integrity } of Object.values(packages))
+				expect(integrity).toMatch(/^sha512-[\w+/]{86}==$/);
 	});
 });
 
