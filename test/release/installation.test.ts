@@ -133,7 +133,7 @@ describe('one n8n', () => {
 	test(
 		'after an uninstallation from the page, workflows say which nodes are missing; what waits goes on after another installation',
 		async () => {
-			const short = await client.importWorkflow(video({ options: { maximumWait: 1 } }));
+			const short = await client.importWorkflow(video({ options: { maximumWait: 2 } }));
 			const suspended = await client.run(sleeping, 'Start');
 			await client.waitForExecution(suspended, { orWaiting: true });
 			emulator.faults.add({ kind: 'holdBody', path: '/v1/videos/tasks', count: 99 });
