@@ -10,6 +10,8 @@ const { runNpm } = require('./runNpm.js');
 const LOCK = 'package-lock.json';
 /** In node_modules, which npm then has not written: the lock file that its packages are of. */
 const INSTALLED_LOCK = '.installed-lock.json';
+/** Bun is given up after this time: what hangs with it may not with npm. */
+const BUN_LIMIT_MS = 10 * 60_000;
 
 /**
  * Installs exactly the packages of a package-lock.json, without their scripts. Bun does so in a tenth of the time of npm,
@@ -63,6 +65,7 @@ async function runBun(folder) {
 			BUN_INSTALL_CACHE_DIR: join(__dirname, '..', '..', '.cache', 'bun-packages'),
 		},
 		stdio: ['ignore', 'pipe', 'pipe'],
+		timeout: BUN_LIMIT_MS,
 	});
 	let said = '';
 	for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (said += data));
@@ -71,7 +74,7 @@ async function runBun(folder) {
 	process.once('exit', kill);
 	const [status] = await once(child, 'close');
 	process.off('exit', kill);
-	if (status !== 0) throw new Error(/^error: .*$/m.exec(said)?.[0] ?? said);
+	if (status !== 0) throw new Error(/^error: .*$/m.exec(said)?.[0] ?? `it ended with ${status}`);
 }
 
 module.exports = { INSTALLED_LOCK, installLocked };
