@@ -57,16 +57,24 @@ test('402 and 403 speak of an application only where a chat names one', () => {
 });
 
 test.each([
-	[404, false, false],
-	[405, false, false],
-	[408, true, true],
-	[418, false, false],
-	[500, true, true],
-	[502, true, true],
-	[504, true, true],
-])('%i, not in the specification: retryable %s, outcomeUnknown %s', (status, ...flags) => {
-	const { retryable, outcomeUnknown } = statusError('chat', status).details;
-	expect([retryable, outcomeUnknown]).toStrictEqual(flags);
+	[false, [404, 405, 418]],
+	[true, [408, 500, 502, 504]],
+])('retryable, with unknown outcome: %s for %j, not in the specification', (isSo, statuses) => {
+	const flags = { retryable: isSo, outcomeUnknown: isSo };
+	for (const status of statuses) expect(statusError('chat', status).details).toStrictEqual(flags);
+});
+
+test.each<[isKnown: string, status: number | undefined, ErrorDetails]>([
+	['is unknown', undefined, { serviceType: 'api_error' }],
+	['is unknown', undefined, { serviceMessage: 'Insufficient balance' }],
+	['is unknown', undefined, { serviceCode: 'context_length_exceeded' }],
+	['is unknown', 503, { serviceCode: 'model_not_found' }],
+	['is none', undefined, { serviceCode: 'insufficient_quota' }],
+	['is none', undefined, { status: 400 }],
+	['is none', 400, { serviceCode: 'context_length_exceeded' }],
+])('the outcome of an assistant %s: status %s, %j', (outcome, status, known) => {
+	const { outcomeUnknown } = statusError('assistant', status, known).details;
+	expect(outcomeUnknown).toBe(outcome === 'is unknown');
 });
 
 test.each([
@@ -110,6 +118,7 @@ describe('what an error means', () => {
 	const CREDIT = { ...final(FAILURE.noCredit), affects: 'credit' };
 	const ofRequest = (message: string) => ({ ...final(message), affects: 'request' });
 	const MODEL = final(FAILURE.noModel);
+	const LONG = ofRequest('The conversation is too long for the model');
 
 	test.each([
 		[429, 'exceeded the rate quota, retry in 10 s', LIMITED],
@@ -157,11 +166,7 @@ describe('what an error means', () => {
 		[503, { serviceCode: 'model_not_found', serviceType: 'new_api_error' }, MODEL],
 		[400, { serviceCode: 'invalid_api_key' }, final(FAILURE.badKey)],
 		[400, { serviceCode: 'content_filter' }, ofRequest(FAILURE.moderated)],
-		[
-			400,
-			{ serviceCode: 'context_length_exceeded' },
-			ofRequest('The conversation is too long for the model'),
-		],
+		[400, { serviceCode: 'context_length_exceeded' }, LONG],
 		[400, { serviceCode: 'rate_limit_exceeded' }, LIMITED],
 		[404, { serviceCode: 'app_not_found' }, final(FAILURE.noApp)],
 		// Not the whole code.

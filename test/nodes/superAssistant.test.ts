@@ -44,6 +44,7 @@ const replyTo = (said: string) => [started, text('Re: '), finished, text(said), 
 const usual: Script = (response, request, index) => {
 	streams(`s-${index}`, ...replyTo(textOf(request.body)))(response, request, index);
 };
+const withoutSession = streams(undefined, ...replyTo('Hi'));
 /** A reply in one piece, which is no stream. */
 const says =
 	(message: object, finish_reason = 'stop'): Script =>
@@ -52,6 +53,9 @@ const says =
 	};
 const [slowDown, down] = [fails(429, 'slow down'), fails(503, 'down')];
 const [rejectCall, moderate] = [fails(406, 'top up'), fails(409, 'sensitive')];
+const beginWithError: Script = (response) => {
+	events(response, [{ session_id: 's-1', error: { message: 'no', type: 'api_error' } }]);
+};
 const breakOff = streams('s-1', started, text('Half'));
 
 let account: string;
@@ -312,11 +316,9 @@ describe('sessions', () => {
 	test.each<[string, stored: unknown, Script, used: unknown, remembered: string]>([
 		['cleared by a person is none', null, usual, undefined, 's-0'],
 		['cleared to an empty text is none', '', usual, undefined, 's-0'],
-		[
-			'stays where a reply has none',
-			...(['s-old', streams(undefined, ...replyTo('Hi')), 's-old', 's-old'] as const),
-		],
+		['stays where a reply has none', 's-old', withoutSession, 's-old', 's-old'],
 		['is remembered when the reply breaks off', 's-old', breakOff, 's-old', 's-1'],
+		['is remembered when it begins with an error', 's-old', beginWithError, 's-old', 's-1'],
 	])('one that is stored %s', async (_name, session_id, script, used, now) => {
 		tables.insert(SESSION_TABLE, { ...KEY, account, session_id } as never);
 		answers = { Hi: [script] };
@@ -449,6 +451,8 @@ describe('a paid call is not sent again', () => {
 		['met a failing service', down],
 		['was reset', reset],
 		['moderation has ended, maybe at its answer', moderate],
+		['answers with an error', fails(200, 'model call failed')],
+		['begins with an error', beginWithError],
 	])('Retry On Fail leaves a call alone that %s', async (_name, script) => {
 		for (const parameters of [{}, RANDOM]) {
 			answers = { 'any message': [script] };
@@ -596,11 +600,7 @@ describe('a paid call is not sent again', () => {
 		test.each<[string, Script, IDataObject, string]>([
 			['nothing', says({ content: '' }), {}, 'neither an answer nor a tool call'],
 			['a refusal', says({ refusal: 'I cannot' }), {}, 'The model refused to answer'],
-			[
-				'a failure',
-				...([says({ content: 'Ha' }, 'error'), {}] as const),
-				'reported an error during the reply',
-			],
+			['a failure', says({ content: 'Ha' }, 'error'), {}, 'an error during the reply'],
 			['no JSON', says({ content: 'Ha' }), IN_JSON, 'The reply is not valid JSON'],
 		])('%s, but in a retry by the option', async (_name, script, parameters, message) => {
 			answers = { one: [script, good] };

@@ -160,7 +160,7 @@ async function readStream(
 		const json = parseJsonObject(data);
 		if (event === 'error' || (json && errorIn(json))) {
 			if (isFinished(accumulator)) return true;
-			if (json?.['choices']) addChunk(json, data);
+			if (json?.['choices'] ?? json?.['session_id']) addChunk(json, data);
 			const error = reportedError(endpoint, data, json);
 			throw isBegun ? error.with(AFTER_WORDS, IN_REPLY) : error;
 		}
