@@ -10,7 +10,7 @@ import { leave, leftIn, takeBack } from '../shared/engine/rest';
 import { ranBehind, runDataOf, runIndexOf } from '../shared/engine/runs';
 import { isConnected, workflowOf } from '../shared/engine/workflow';
 import { FIRST_TOOL } from '../shared/run/nodeContext';
-import { withoutKeys } from '../shared/run/nodeErrors';
+import { ofRetry, withoutKeys } from '../shared/run/nodeErrors';
 import type { Run } from '../shared/run/run';
 import { ANSWER, isStepInBranch, STOPPED, wholeRun } from './drawing';
 import { placeOf, toCallJson } from './matching';
@@ -193,7 +193,7 @@ function planEnd(run: Run, state: AgentState, calledNow: boolean): void {
 	if (ends.length > 0) {
 		const message = ends.map((end) => end.message).join('. ');
 		const advice = ends.map((end) => end.advice as Advice);
-		const retry = ends.map((end) => end.retry).join('. ');
+		const retry = ofRetry(run, ends.map((end) => end.retry).join('. '));
 		const error = { kind: 'failed', message, advice, details: {} } as const;
 		leave(context, [...context.getInputData().keys()], { error, retry, open: tools });
 	}

@@ -27,6 +27,7 @@ import { openPaidCalls } from '../shared/durable/paidCalls';
 import type { TableSchema } from '../shared/engine/dataTable';
 import { placeOfItem } from '../shared/engine/rest';
 import { choice, filledByModel, form, options, prompt, text } from '../shared/form/form';
+import { ofRetry } from '../shared/run/nodeErrors';
 import { checkKey, checkNotRounded } from '../shared/run/parameters';
 import type { Run } from '../shared/run/run';
 
@@ -115,7 +116,7 @@ export async function runSuperAssistant(run: Run): Promise<INodeExecutionData[][
 			clearCallLog(run);
 		};
 		return await mapChats(run, work, onSuccess, {
-			describeCompleted: ({ length }) => (length > 0 ? RETRY : ''),
+			describeCompleted: ({ length }) => (length > 0 ? ofRetry(run, RETRY) : ''),
 			// A Retry does not ask again what has a reply, so it would never get past this item.
 			goesOn: (item, error) =>
 				isAbout('request', error) || ('value' in opened && opened.value.isKnown(item)),

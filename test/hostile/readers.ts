@@ -558,7 +558,7 @@ const EXCUSED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 		'shared/form': '',
 		'shared/durable': '',
 		'shared/engine': 'entered idRange missing oneOf startWaitingNode',
-		'shared/run': 'toHint nodeState withoutKeys withStrays',
+		'shared/run': 'toHint nodeState ofRetry withoutKeys withStrays',
 	},
 	'it runs the readers for items or requests, and copies what they return': {
 		FunctionCallingAgent: 'failSlots runAgent applyToolResponses',

@@ -8,7 +8,7 @@ import { addTriggers, chatTrigger, formTrigger, webhook } from '../support/chatT
 import { asks, finds, maps, modelForDrawings } from '../support/drawnAgent';
 import type { Choice, Drawing } from '../support/drawnAgent';
 import { packageNode } from '../support/engine';
-import { FAILURE } from '../support/failureTexts';
+import { FAILURE, OF_CALLED } from '../support/failureTexts';
 import { sampleFile } from '../support/sampleFiles';
 
 beforeAll(addTriggers);
@@ -173,15 +173,18 @@ describe('limits', () => {
 
 	const UNSEEN =
 		'Stopped has no connection, and 1 conversation left through it. With Stopped connected, a Retry with the currently saved workflow sends them out again, free of charge';
+	const IN_CALLED = `${UNSEEN}. ${OF_CALLED}`;
 
 	test.each<[string, (name: string) => Partial<INode>, message: string | undefined]>([
 		['the visitor of a chat, who is told', chatTrigger, undefined],
 		['nobody, as a webhook returns what leaves through Answer only', webhook, UNSEEN],
 		['nobody, as a form shows no items', formTrigger, UNSEEN],
 		['nobody, as a schedule has started it', () => ({ type: 'scheduleTrigger' }), UNSEEN],
+		['nobody, as it is called', () => ({ type: 'executeWorkflowTrigger' }), IN_CALLED],
 	])('one that is reached is seen by %s', async (_name, trigger, message) => {
+		const execution = { id: '1', token: 't', isCalled: message === IN_CALLED };
 		const { error } = await model.run({
-			...{ ...UNSEEN_STOPS, questions: ['Endless'] },
+			...{ ...UNSEEN_STOPS, questions: ['Endless'], environment: { execution } },
 			nodes: { weather: finds, Start: trigger('Start') },
 			parameters: { options: { maxRounds: 1 }, streaming: 'auto' },
 		});
@@ -189,13 +192,10 @@ describe('limits', () => {
 	});
 });
 
+const FORCED = { type: 'function', function: { name: 'weather' } };
 test.each<[string, IDataObject, unknown]>([
 	['that is chosen', { toolChoice: 'required' }, 'required'],
-	[
-		'that Extra Body Fields name',
-		{ extraBody: '{"tool_choice":{"type":"function","function":{"name":"weather"}}}' },
-		{ type: 'function', function: { name: 'weather' } },
-	],
+	['of Extra Body Fields', { extraBody: JSON.stringify({ tool_choice: FORCED }) }, FORCED],
 ])('a tool %s is required in the first round only', async (_name, options, tool_choice) => {
 	await model.run({ ...DRAWN, parameters: { options } });
 	expect(model.bodies).toMatchObject([{ tool_choice }, { tool_choice: 'auto' }]);

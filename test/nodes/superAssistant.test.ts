@@ -14,7 +14,7 @@ import {
 	stubNode,
 	type RunOptions,
 } from '../support/engine';
-import { FAILURE } from '../support/failureTexts';
+import { FAILURE, OF_CALLED } from '../support/failureTexts';
 import { withFakeTimers } from '../support/fakeTimers';
 import { events, json, serverForEach, type Script } from '../support/scriptedServer';
 
@@ -518,6 +518,13 @@ describe('a paid call is not sent again', () => {
 		expect(sent()).toStrictEqual(['one', expect.stringMatching(/^Hi 0/)]);
 		const third = await second.resume({ ...RETRY, id: '3' }, corrected({ message: 'Hi' }));
 		expect(said(third)).toStrictEqual(['Re: Hi']);
+	});
+
+	test('in a sub-workflow the error says whose Retry asks only what is missing', async () => {
+		answers = { two: [breakOff] };
+		const execution = { id: '1', token: 't', isCalled: true };
+		const { error } = await begin(['one', 'two'], {}, { execution });
+		expect(error!.description).toContain(`${ASKS_MISSING} for that. ${OF_CALLED}`);
 	});
 
 	test('a retry gets past an item whose outcome is unknown', async () => {

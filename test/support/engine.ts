@@ -79,6 +79,8 @@ export interface EnvironmentOptions {
 		readonly id: string;
 		readonly token: string;
 		readonly isRetry?: boolean;
+		/** Whether another execution has called it as a sub-workflow. */
+		readonly isCalled?: boolean;
 		/** When the time limit of the workflow is over, in milliseconds since the epoch. */
 		readonly timeLimitMs?: number;
 	};
@@ -244,8 +246,10 @@ export async function runWorkflow(
 	start: string,
 	options: EnvironmentOptions,
 ): Promise<RunResult> {
+	const { token, isCalled = false } = options.execution ?? {};
 	const begin = createRunExecutionData({
-		...(options.execution === undefined ? {} : { resumeToken: options.execution.token }),
+		...(token !== undefined && { resumeToken: token }),
+		...(isCalled && { parentExecution: { executionId: '0', workflowId: 'caller' } }),
 		executionData: {
 			contextData: {},
 			metadata: {},

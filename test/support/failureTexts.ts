@@ -30,3 +30,7 @@ export const FAILURE = {
 	tooMany: chat(429),
 	unavailable: chat(503),
 } as const;
+
+/** What an error of a sub-workflow says of Retry. */
+export const OF_CALLED =
+	'Retry this sub-execution: a Retry of the workflow that calls it pays for all again';

@@ -15,6 +15,7 @@ import {
 	type JsonObject,
 	type JsonValue,
 } from '../../client/json';
+import { executionOf } from '../engine/context';
 import type { Run } from './run';
 
 /** An error as n8n shows it. */
@@ -210,6 +211,12 @@ export function stoppingError(run: Run, error: unknown, note = '', item?: number
 }
 
 const BASE_URL = 'the Base URL in the Agent Video API credential';
+/** What a Retry of this execution does; of a sub-workflow the caller shows it, whose own Retry begins another execution. */
+export function ofRetry({ context }: Run, sentences: string): string {
+	if (!executionOf(context).current.parent) return sentences;
+	return `${sentences}. Retry this sub-execution: a Retry of the workflow that calls it pays for all again`;
+}
+
 const AGAIN = 'Retry; if it happens again';
 
 /** What a person in n8n can do about a failure of the service. */
