@@ -1,20 +1,20 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { delta } from '../support/chatPieces';
-import { fails, bodyOf, STOP } from '../support/chatReplies';
+import { bodyOf, STOP } from '../support/chatReplies';
 import { runNode, type RunResult } from '../support/engine';
 import { events, json, serverForEach } from '../support/scriptedServer';
 import { FAILURE } from '../support/failureTexts';
 
-/** Codes that the service rejects, and the status it rejects them with; the others answer. */
-let rejected: Readonly<Record<string, number>>;
+/** Codes that the service rejects, and the status, and code, it rejects them with; the others answer. */
+let rejected: Readonly<Record<string, number | readonly [status: number, code: string]>>;
 /** Whether a super assistant answers. */
 let isAssistant: boolean;
 
-const server = serverForEach((...request) => {
-	const [response, { body }] = request;
+const server = serverForEach((response, { body }) => {
 	const { app_code: app, model = 'none' } = body as { app_code?: string; model?: string };
-	const status = rejected[app ?? model];
+	const rejection = rejected[app ?? model];
+	const [status, code] = typeof rejection === 'number' ? [rejection] : (rejection ?? []);
 	if (status === 0) {
 		response.destroy();
 	} else if (status === -1) {
@@ -22,7 +22,7 @@ const server = serverForEach((...request) => {
 	} else if (status === -2) {
 		events(response, [delta({ content: 'Half' })]);
 	} else if (status !== undefined) {
-		fails(status, 'no', { 'retry-after': '0' })(...request);
+		json(response, status, { error: { message: 'no', code } }, { 'retry-after': '0' });
 	} else {
 		const more = { model, ...(isAssistant && { session_id: 's-1' }) };
 		json(response, 200, bodyOf({ content: `This is ${app ?? model}` }, STOP, more));
@@ -68,9 +68,12 @@ const outputOf = ({ outputs }: RunResult) => outputs.flat()[0]?.json;
 describe.each(['chatCompletion', 'functionCallingAgent'])('%s, Fallbacks', (node) => {
 	const isChat = node === 'chatCompletion';
 
+	const UNFIT = [200, 500, 503].flatMap((status) =>
+		['model_not_found', 'context_length_exceeded'].map((code) => [status, code] as const),
+	);
 	// 0: no answer.
-	test.each(isChat ? [400, 402, 403, 404, 429, 500, 502, 503, 0] : [400, 0])(
-		'after status %i the next model answers, and the output says so',
+	test.each(isChat ? [400, 402, 403, 404, 429, 500, 502, 503, 0, ...UNFIT] : [400, 0])(
+		'after status %j the next model answers, and the output says so',
 		async (status) => {
 			rejected = { first: status };
 			const result = await ask(node, {});
@@ -83,21 +86,15 @@ describe.each(['chatCompletion', 'functionCallingAgent'])('%s, Fallbacks', (node
 		},
 	);
 
-	// The account or the question is at fault.
-	test.each(isChat ? [401, 406, 409] : [401])(
-		'after status %i no other code is asked',
-		async (status) => {
-			rejected = { first: status };
-			const { error } = await ask(node, {});
-			expect(error).toBeDefined();
-			expect(sent()).toStrictEqual(['first']);
-		},
-	);
-
-	// It may have been carried out.
-	test.each([500, 503, 0])('after status %i no other application is asked', async (status) => {
+	const REJECTED = isChat ? [401, 406, 409, [503, 'insufficient_quota'] as const] : [401];
+	test.each([
+		// The account or the question is at fault.
+		...REJECTED.map((status) => [status, {}] as const),
+		// It may have been carried out.
+		...[500, 503, 0, ...UNFIT].map((status) => [status, { ...APP, model: '' }] as const),
+	])('after status %j no other code is asked: %j', async (status, parameters) => {
 		rejected = { first: status };
-		const { error } = await ask(node, { ...APP, model: '' });
+		const { error } = await ask(node, parameters);
 		expect(error).toBeDefined();
 		expect(sent()).toHaveLength(1);
 	});
@@ -114,25 +111,14 @@ describe.each(['chatCompletion', 'functionCallingAgent'])('%s, Fallbacks', (node
 		},
 	);
 
+	const NEXT = [{}, ['first', 'second'], 'second'] as const;
 	const BY_EXPRESSION = '={{ ["second", null, $json.none, "", "third"] }}';
 	const [FIRST, SECOND] = ['first', 'second'].map((app) => ({ app, model: 'chat-m2' }));
 
 	test.each<[string, typeof rejected, IDataObject, readonly unknown[], string]>([
 		['the first one answers: nothing is said', {}, {}, ['first'], 'first'],
-		[
-			'a stream that breaks before anything is shown: the next model answers',
-			{ first: -1 },
-			{},
-			['first', 'second'],
-			'second',
-		],
-		[
-			'a stream that breaks after text that nobody watches: the next model answers',
-			{ first: -2 },
-			{},
-			['first', 'second'],
-			'second',
-		],
+		['a stream that breaks before anything is shown: the next one', { first: -1 }, ...NEXT],
+		['a stream that breaks after text that nobody watches: the same', { first: -2 }, ...NEXT],
 		[
 			'a list from an expression is the same as codes with commas, without what is empty',
 			{ first: 400, second: 400 },

@@ -1,5 +1,5 @@
 import { readResult, settled } from '../concurrency';
-import { isCanceled, requestError, ServiceError } from '../errors';
+import { isCanceled, requestError, ServiceError, type Advice } from '../errors';
 import { withDeadline, withRetry, type RetryPolicy } from '../http/failures';
 import {
 	asJson,
@@ -111,6 +111,8 @@ export function sendChat(
  * carried it out (spec 7.1).
  */
 const STATUSES: readonly (number | undefined)[] = [400, 402, 403, 404, 429];
+/** What is advised where a code, in any status, or the words of an error with status 200 tell of the model. */
+const OF_MODEL: readonly Advice[] = ['chooseModel', 'shortenConversation'];
 
 /**
  * Whether a fallback may be asked after this error: the service has not carried the request out, or it is down. An application
@@ -119,7 +121,9 @@ const STATUSES: readonly (number | undefined)[] = [400, 402, 403, 404, 429];
 function mayAsk(isApp: boolean, error: unknown): error is ServiceError {
 	if (!(error instanceof ServiceError) || error.kind === 'deadline') return false;
 	const { status, outcomeUnknown = false, partial, retryable } = error.details;
-	const isRejected = error.kind === 'http' && partial === undefined && STATUSES.includes(status);
+	const isOfModel = !isApp && error.advice.some((each) => OF_MODEL.includes(each));
+	const isListed = isOfModel || STATUSES.includes(status);
+	const isRejected = error.kind === 'http' && partial === undefined && isListed;
 	return outcomeUnknown ? !isApp && retryable === true : isRejected || retryable === true;
 }
 
