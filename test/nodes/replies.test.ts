@@ -188,6 +188,7 @@ test('a call that is written as text is one only where tools were declared', asy
 const CDN = 'https://cdn.example';
 const PNG = sampleFile('image/png');
 const BASE64 = PNG.toString('base64');
+const INLINE = { mimeType: 'image/png', data: BASE64 };
 const TYPED = { mime_type: 'image/png', data: BASE64 };
 const DATA = `data:image/png;base64,${BASE64}`;
 const SIGNED = `${CDN}/1?signature=${'a'.repeat(2_000)}`;
@@ -198,9 +199,10 @@ const IMAGE = image(`${CDN}/1`);
 const [PDF, FILE] = [media('file', `${CDN}/a.pdf`), media('file', `${CDN}/a`)];
 const MP3 = media('audio', `${CDN}/a.mp3`);
 const imageUrl = (image_url: unknown) => ({ type: 'image_url', image_url });
+const BESIDE = [{ type: 'unknown' }, { type: 'reference', reference_ids: [1] }];
 /** A part of the content, beside others. */
 const part = (each: object): Form => ({
-	message: { content: [each, { type: 'text', text: 'No more' }, { type: 'unknown' }, null] },
+	message: { content: [each, { type: 'text', text: 'No more' }, ...BESIDE, null] },
 });
 
 /** Replies with a file, and its entry in the output; `/` stands for the server. */
@@ -226,11 +228,7 @@ const FILES: readonly (readonly [name: string, form: Form, file: ReturnType<type
 	['an image by its key', part({ image: `${CDN}/1` }), IMAGE],
 	['an image in base64 as a part', part({ b64_json: BASE64, revised_prompt: 'A' }), image(DATA)],
 	['the same with its type', part(TYPED), image(DATA)],
-	[
-		'the same by its key',
-		part({ inlineData: { mimeType: 'image/png', data: BASE64 } }),
-		image(DATA),
-	],
+	['the same by its key', part({ inlineData: INLINE }), image(DATA)],
 	['a part by its extension', part({ type: 'file', file: { url: MP3.url } }), MP3],
 	['a file as a part', part({ type: 'file', file: { url: FILE.url } }), FILE],
 	['a file in the response', part({ type: 'file', url: CLIP }), media('video', CLIP)],

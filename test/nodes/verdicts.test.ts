@@ -134,7 +134,8 @@ const ROWS: readonly Row[] = [
 	...[
 		...[{ title: 'A', score: 5 }, [{ title: 'A', url: 'b' }], [1, null], ['a', 'b'], [['a']]],
 		...[{ profile: 'A' }, { image_count: 2 }, { images: ['a'] }, { data: { a: 1 }, index: 0 }],
-		{ summary: 'A', detail: 'B' },
+		...[{ summary: 'A', detail: 'B' }, { type: 'refund', amount: 5 }, [{ type: 'a', n: 1 }]],
+		{ type: 'invoice', number: 7, link: 'https://shop.example/7' },
 	].map((content): Row => ['answer', { content }, 'stop', { output: JSON.stringify(content) }]),
 	...[['All'], [{ text: 'All', annotations: [] }], [{ type: 'reasoning', data: 'x' }, 'All']].map(
 		(content): Row => ['answer', { content }, 'stop', { output: 'All' }],

@@ -10,9 +10,12 @@ const READ_FIELDS = new Set([
 const THOUGHTS: readonly unknown[] = ['reasoning', 'thinking'];
 /** Fields of such a part that may have its words: the first that says anything counts. */
 const WORDS = ['thinking', 'text', 'summary', 'reasoning', 'content'];
-/** The fields of a part without a type, its words or its file, and those that may stand beside them. */
+/** Types of parts, whatever their fields are called. A value may have a type of its own. */
+const PART_TYPE =
+	/^(?:(?:in|out)put_)?(?:text|image|img|video|audio|file)(?:_url)?$|thinking$|^(?:reasoning|refusal|tool_\w+)$/;
+/** The fields of a part of another type or of none, its words or its file, and those that may stand beside them. */
 const OF_PART = [
-	[/^(?:text|refusal|summary)$/, /^(?:annotations|citations|index)$/],
+	[/^(?:text|refusal|summary|reference_ids)$/, /^(?:annotations|citations|index)$/],
 	[
 		/^(?:(?:b64_json|inline_?data|mime_?type|(?:input_)?(?:image|img|video|audio|file)|\S*url)(?: |$))+$/i,
 		/^(?:data|detail|format|index|revised_prompt)$/,
@@ -69,10 +72,11 @@ function isData(content: JsonValue | undefined): boolean {
 
 function isPart(value: JsonValue): boolean {
 	if (!isJsonObject(value)) return false;
-	const names = Object.keys(value);
+	const { type, ...fields } = value;
+	const names = Object.keys(fields);
 	const has = ([own, beside]: (typeof OF_PART)[number]) =>
 		own.test(names.filter((name) => !beside.test(name)).join(' '));
-	return value['type'] !== undefined || names.length === 0 || OF_PART.some(has);
+	return PART_TYPE.test(stringOf(type)) || names.length === 0 || OF_PART.some(has);
 }
 
 /** The text, null without content; the parts that are not text; the words of a refusal, and those of a thought. */
