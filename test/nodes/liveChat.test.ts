@@ -47,30 +47,27 @@ const textOf = ({ chunks }: RunResult) =>
 	chunks.flatMap(({ type, content = '' }) => (type === 'item' ? content : [])).join('');
 
 const TOOLS = { tool: [{ name: 'weather', description: 'Tells the weather' }] };
-const notice = (text: string) => `\n\n> ${text}. Tell the person who set this up.\n\n`;
+const notice = (text: string, remedy = 'Tell the person who set this up') =>
+	`\n\n> ${text}. ${remedy}.\n\n`;
+const NOTHING = notice('The model replied with neither an answer nor a tool call');
+const NO_JSON = `A lake${notice('The reply is not valid JSON')}`;
+const REFUSED = notice('The model refused to answer: I cannot', 'Rephrase your message');
 
 /** Before, in and after the call. */
-test.each<[string, IDataObject, reply: string, shown: string]>([
+test.each<[string, IDataObject, reply: string | object, shown: string]>([
 	['chatCompletion', { prompt: '' }, '', notice('Prompt is empty')],
 	['superAssistant', { message: '' }, '', notice('Message is empty')],
 	['functionCallingAgent', { prompt: '' }, '', notice('Prompt is empty')],
 	['functionCallingAgent', { tools: TOOLS }, '', notice('Tool weather has no branch')],
-	[
-		'functionCallingAgent',
-		{},
-		'',
-		notice('The model replied with neither an answer nor a tool call'),
-	],
-	...NODES.map((type): [string, IDataObject, string, string] => [
-		type,
-		{ responseFormat: 'json' },
-		'A lake',
-		`A lake${notice('The reply is not valid JSON')}`,
+	['functionCallingAgent', {}, '', NOTHING],
+	...NODES.flatMap((type): [string, IDataObject, string | object, string][] => [
+		[type, { responseFormat: 'json' }, 'A lake', NO_JSON],
+		[type, {}, { refusal: 'I cannot' }, REFUSED],
 	]),
 ])(
-	'%s, %j, of the reply "%s" with On Error: Continue: %j',
+	'%s, %j, of the reply %j with On Error: Continue: %j',
 	async (type, parameters, reply, shown) => {
-		server.script = replies({ content: reply });
+		server.script = replies(typeof reply === 'string' ? { content: reply } : reply);
 		const result = await chat(type, parameters, { onError: 'continueRegularOutput' });
 		expect(result.error).toBeUndefined();
 		expect(textOf(result)).toBe(shown);
@@ -81,7 +78,7 @@ test.each<[string, IDataObject, reply: string, shown: string]>([
 );
 
 test.each([
-	['each fails', 3, 3, notice('The service is temporarily unavailable. Try again in a minute')],
+	['each fails', 3, 3, notice('The service is temporarily unavailable', 'Try again in a minute')],
 	['the last one succeeds', 2, 3, 'A lake'],
 ])(
 	'of the tries by n8n, of which %s, a chat shows the last one',
@@ -94,7 +91,7 @@ test.each([
 		const more = { onError: 'continueRegularOutput', retryOnFail: true } as const;
 		const result = await chat('chatCompletion', { options: { retries: 0 } }, more);
 		expect(server.requests).toHaveLength(tries);
-		expect(textOf(result)).toBe(shown.replace('. Tell the person who set this up', ''));
+		expect(textOf(result)).toBe(shown);
 	},
 );
 

@@ -162,7 +162,8 @@ function serviceNodeError(
 		...(status === undefined ? {} : { httpCode: String(status) }),
 	});
 	const toTry = error.details.retryable === true ? 'Try again in a minute' : ASK_OWNER;
-	visitorHints.set(nodeError, status === 409 ? 'Rephrase your message' : toTry);
+	const isOfWords = error.advice.some((each) => each.startsWith('rephrase'));
+	visitorHints.set(nodeError, isOfWords ? 'Rephrase your message' : toTry);
 	nodeError.context['data'] = errorFacts(error);
 	return nodeError;
 }
@@ -210,13 +211,13 @@ export function stoppingError(run: Run, error: unknown, note = '', item?: number
 	return isSent ? Object.assign(failure, { description: text }) : failure;
 }
 
-const BASE_URL = 'the Base URL in the Agent Video API credential';
 /** What a Retry of this execution does; of a sub-workflow the caller shows it, whose own Retry begins another execution. */
 export function ofRetry({ context }: Run, sentences: string): string {
 	if (!executionOf(context).current.parent) return sentences;
 	return `${sentences}. Retry this sub-execution: a Retry of the workflow that calls it pays for all again`;
 }
 
+const BASE_URL = 'the Base URL in the Agent Video API credential';
 const AGAIN = 'Retry; if it happens again';
 
 /** What a person in n8n can do about a failure of the service. */
