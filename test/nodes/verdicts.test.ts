@@ -206,6 +206,7 @@ describe.each(CHAT_NODE_NAMES)('%s', (node) => {
 				return;
 			}
 			expect(error).toBe('');
+			expect('finish_reason' in json).toBe(node !== 'model' && finish !== null);
 			const text = String(textOf(json)).replace(/^\s*!\[image\]\((.*)\)$/, '$1');
 			expect(text).toBe(String(expected.output));
 			const isPart = form === 'cut' || form === 'work';

@@ -48,7 +48,7 @@ export function toChatResult(
 	{ json, details, taker, base }: ResultOptions = {},
 ): JsonObject {
 	const fields = fromJson<ChatCompletion>(boundedFields(asJson(body)));
-	const { message, finish_reason } = fields.choices[0]!;
+	const { message, finish_reason: reason } = fields.choices[0]!;
 	const media = findMedia(body, base);
 	const links = media.map(({ url }) => url).filter((url) => !isDataUrl(url));
 	const { asked, ran } = splitCalls(message, taker === 'assistant');
@@ -66,7 +66,7 @@ export function toChatResult(
 		media: ifAny(media),
 		tool_calls: ifAny(asked),
 		...fieldsOf(fields, ['suggested_questions']),
-		finish_reason,
+		finish_reason: reason ?? undefined,
 		usage: usageOf(body),
 		...fieldsOf(fields, BODY_FIELDS),
 	});
