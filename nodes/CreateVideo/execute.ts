@@ -100,11 +100,11 @@ async function createTasks(run: Run, { planned, stops }: CreateRun): Promise<rea
 	const failed = new Map<number, Delivered>();
 	/** Why nothing more is sent. What costs nothing comes out all the same. */
 	let stop: unknown = stops && 'value' in opened ? opened.value.refusal : undefined;
-	const readOptions = () => ({
-		...readBatching(run),
-		describeCompleted,
-		calls: valueOf(opened),
-	});
+	const readOptions = () => {
+		const calls = valueOf(opened);
+		const sends = (item: number) => stop === undefined && calls.sends(item);
+		return { ...readBatching(run), describeCompleted, calls, sends };
+	};
 	try {
 		const made = await mapItems(run, readOptions, async (item, { calls }) => {
 			const video = planned.get(item);

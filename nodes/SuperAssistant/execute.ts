@@ -120,6 +120,7 @@ export async function runSuperAssistant(run: Run): Promise<INodeExecutionData[][
 			// A Retry does not ask again what has a reply, so it would never get past this item.
 			goesOn: (item, error) =>
 				isAbout('request', error) || ('value' in opened && opened.value.isKnown(item)),
+			sends: (item) => 'value' in opened && opened.value.sends(item),
 		});
 	} finally {
 		if ('value' in opened) await opened.value.close();

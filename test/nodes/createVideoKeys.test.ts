@@ -154,13 +154,20 @@ describe('a key', () => {
 		});
 	});
 
-	test('is kept through a long pause between batches', async () => {
-		const batches = { ...SERIAL, batchInterval: 16 * 60_000 };
-		const { error, outputs } = await withFakeTimers(
-			async () => await create(['a 1', 'b 1'], { ...BY_LETTER, ...batches }),
-		);
-		expect(error).toBeUndefined();
-		expect(idsOf(outputs[0])).toStrictEqual(['task-a 1', 'task-b 1']);
+	test.each([
+		['an item that is sent, not one that is known or left out', {}, 16, ['c 1', 'a 1', 'b 1']],
+		['none after a stop', { 'a 1': [REJECTED] }, 0, ['c 1', 'a 1']],
+	])('is kept through a long pause, before %s', async (_name, answers, minutes, expected) => {
+		await create(['c 1'], BY_LETTER, another('12'));
+		service.answers = answers;
+		const batches = { ...SERIAL, batchInterval: 16 * 60_000, maximumVideos: 2 };
+		const options = { ...BY_LETTER, ...batches, takeWhatFits: true };
+		const passedMs = await withFakeTimers(async (time) => {
+			await create(['c 1', 'a 1', 'b 1', 'd 1', 'e 1'], options);
+			return time.passedMs();
+		});
+		expect(Math.floor(passedMs / 60_000)).toBe(minutes);
+		expect(sent()).toStrictEqual(expected);
 	});
 
 	const heldBy = (status: string, key: string, more: IDataObject = {}) => {

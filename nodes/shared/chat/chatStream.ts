@@ -54,20 +54,20 @@ const { streaming, output } = form(replyFields).fields;
  * Runs `work` for each input item of a chat node. A live chat shows one reply after the other, so that texts do not mix.
  *
  * @param onSuccess Called when all items have succeeded.
- * @param failing What becomes of the others where an item fails.
+ * @param more What becomes of the others where an item fails, and which of them send something.
  * @returns The output of the node.
  */
 export async function mapChats(
 	run: Run,
 	work: (item: number, sendText?: SendText) => Promise<INodeExecutionData>,
 	onSuccess: () => void,
-	failing: Pick<ItemOptions, 'describeCompleted' | 'goesOn'> = {},
+	more: Pick<ItemOptions, 'describeCompleted' | 'goesOn' | 'sends'> = {},
 ): Promise<INodeExecutionData[][]> {
 	const readOptions = () => {
 		const live = run.isLive && streaming.read(run, 0) !== 'off';
 		const hasDetails = (item: number) => output.read(run, item) !== 'simple';
 		const batching = { ...readBatching(run), ...(live && { concurrency: 1 }) };
-		return { ...batching, ...failing, hasDetails, live };
+		return { ...batching, ...more, hasDetails, live };
 	};
 	const items = await mapItems(run, readOptions, async (item, { live }) => {
 		const ask = async (sendText?: SendText) => await work(item, sendText);

@@ -197,6 +197,8 @@ export async function openPaidCalls<T extends object>(
 		refusal,
 		/** Whether the outcome of an item is known without sending anything. */
 		isKnown: (index: number) => known.has(index),
+		/** Whether the call of an item is one that is sent. */
+		sends: (index: number) => toSend.has(index) && !leftOut.has(index),
 		/**
 		 * Makes the call of an item, or takes it from an earlier try.
 		 *

@@ -12,6 +12,8 @@ export interface ItemOptions {
 	readonly concurrency: number;
 	/** Pause between batches of `concurrency` items in milliseconds; 0 means no batches. */
 	readonly batchInterval?: number;
+	/** Whether an item will send something: there is no pause before a batch of others; default: yes. */
+	readonly sends?: (itemIndex: number) => boolean;
 	/** Describes the side effects of completed items (e.g. created task IDs); appended to the error that stops the node. */
 	readonly describeCompleted?: (completed: readonly IDataObject[]) => string;
 	/** Whether the others go on after this error of an item, and then the node fails; default: no. */
@@ -37,7 +39,7 @@ export async function mapItems<O extends ItemOptions>(
 	const options = readResult(readOptions);
 	const read: ItemOptions = 'value' in options ? options.value : { concurrency: 1 };
 	const { concurrency, batchInterval = 0, describeCompleted = () => '' } = read;
-	const { hasDetails, goesOn = () => false } = read;
+	const { hasDetails, goesOn = () => false, sends = () => true } = read;
 	const completed: IDataObject[] = [];
 	const failures: Error[] = [];
 
@@ -63,8 +65,11 @@ export async function mapItems<O extends ItemOptions>(
 	try {
 		const results: INodeExecutionData[] = [];
 		const indexes = [...run.items().keys()];
+		let hasSent = false;
 		for (const batch of slices(indexes, batchInterval > 0 ? concurrency : indexes.length)) {
-			if (results.length > 0) await run.clock.sleep(batchInterval);
+			const isSending = batch.some((index) => sends(index));
+			if (isSending && hasSent) await run.clock.sleep(batchInterval);
+			hasSent ||= isSending;
 			results.push(...(await mapConcurrent(batch, concurrency, one, eventLoopTurn)));
 		}
 		if (failures.length > 0) throw failures[0]!;
