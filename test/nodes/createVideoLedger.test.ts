@@ -277,6 +277,23 @@ describe('a retry after a kill', () => {
 		expect(idsOf(outputs[0])).toStrictEqual(['task-a']);
 	});
 
+	test.each<[string, string[], IDataObject, string[]]>([
+		['a limit rejects', ['a', 'b', 'c'], { maximumVideos: 1 }, []],
+		['a limit leaves out', ['a', 'b', 'c'], { maximumVideos: 2, takeWhatFits: true }, []],
+		['another item stops that asks for something else', ['other', 'b'], {}, []],
+		['another item stops whose key is rejected', ['a', 'd', 'b'], {}, ['d']],
+		['another item stops, with a key', ['a', 'd', 'b'], KEYED, ['d']],
+	])('with the option keeps the row of a call that %s', async (...row) => {
+		const [, prompts, options, expected] = row;
+		await runKilledAt('b', ['a', 'b'], { ...SERIAL, ...options, maximumVideos: 0 });
+		service.answers = { d: reject(401) };
+		await create(prompts, { ...UNKNOWN_AGAIN, ...options }, RETRY);
+		expect(rowsOf()).toStrictEqual(['a open', 'b sent']);
+		const { error } = await create(['a', 'b'], SERIAL, retryAs('13'));
+		expect(error!.message).toContain('stopped after it had sent this call');
+		expect(sent()).toStrictEqual(expected);
+	});
+
 	test('of a retry finds what both have created', async () => {
 		await runKilledAt('b', THREE, SERIAL);
 		await create(THREE, { retryOutcomeUnknown: true }, RETRY);

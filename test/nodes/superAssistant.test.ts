@@ -559,14 +559,18 @@ describe('a paid call is not sent again', () => {
 	});
 
 	test('a call with unknown outcome is sent again in a retry by the option only', async () => {
-		answers = { one: [breakOff] };
-		const first = await begin(['one']);
-		const second = await first.resume(RETRY);
+		answers = { two: [breakOff] };
+		const first = await begin(['one', 'two']);
+		// An item that is rejected stops the node before the turn of the call.
+		const message = '={{ $json.chatInput.replace("one", "1") }}';
+		const none = await first.resume(RETRY, corrected({ message, options: AGAIN }));
+		const back = corrected({ message: '={{ $json.chatInput }}', options: {} });
+		const second = await none.resume({ ...RETRY, id: '3' }, back);
 		expect(second.error!.description).toContain(NOT_AGAIN);
-		expect(sent()).toStrictEqual(['one']);
-		const third = await first.resume({ ...RETRY, id: '3' }, corrected({ options: AGAIN }));
-		expect(said(third)).toStrictEqual(['Re: one']);
-		expect(sent()).toStrictEqual(['one', 'one']);
+		expect(sent()).toStrictEqual(['one', 'two']);
+		const third = await second.resume({ ...RETRY, id: '4' }, corrected({ options: AGAIN }));
+		expect(said(third)).toStrictEqual(['Re: one', 'Re: two']);
+		expect(sent()).toStrictEqual(['one', 'two', 'two']);
 	});
 
 	test('a call that was stopped is one with unknown outcome, and the error says how to send it again', async () => {

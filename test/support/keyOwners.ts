@@ -39,6 +39,7 @@ export function keyOwner(options: OwnerOptions) {
 		clock,
 		account: 'account',
 		known,
+		sentAgain: new Map(),
 		origin: { origin, root: execution, own: execution, called: '', kept: new Set() },
 		onLedger: write,
 		recognition: 'all',
@@ -82,7 +83,7 @@ export function keyOwner(options: OwnerOptions) {
 
 	/** Reads what earlier tries have made, as a run does first, and claims the rest. */
 	async function open(calls: readonly AskedCall[]): Promise<void> {
-		if (isRetry) ({ earlier } = await findEarlierCalls({ ...run, asked: [...calls] }));
+		if (isRetry) earlier = await findEarlierCalls({ ...run, asked: [...calls] });
 		await claim(calls.filter(({ index }) => !known.has(index)));
 	}
 

@@ -53,6 +53,8 @@ export async function callRun<T>(
 		asked,
 		/** The outcomes that are known before anything is sent, by index. */
 		known: new Map<number, Settled<Paid<T>>>(),
+		/** The calls that are to be sent again, by the ID of the earlier one: its row and log entry stay until right before that. */
+		sentAgain: new Map<string, AskedCall>(),
 		log: callLog<T>(run, isTool ? 'tool' : (planned[0]?.place.run ?? 0)),
 		origin,
 		isRetry,
@@ -108,8 +110,8 @@ export function callLog<T>(run: Run, index: number | 'tool') {
 		keep(call: PaidCall<T>, hasFailed = call.failure !== undefined): void {
 			if (!isTool || hasFailed) calls[call.call] = call;
 		},
-		/** Removes a call that is sent again. */
-		drop({ call }: PaidCall<T>): void {
+		/** Removes a call that is sent again, or has another ID now. */
+		drop(call: string): void {
 			Reflect.deleteProperty(calls, call);
 		},
 	};

@@ -90,7 +90,8 @@ export async function claimKeys<T>(
 
 	/** Whether a row with its lock competes with a call. Without a key only another retry does. */
 	function isOfCall(row: Row, { call, key }: AskedCall): boolean {
-		if (key !== '') return isOfWorkflow(run.workflowId, row);
+		const isOther = !run.sentAgain.has(row['call'] as string);
+		if (key !== '') return isOther && isOfWorkflow(run.workflowId, row);
 		const isRival = row['execution_id'] !== origin!.root && !earlier.has(rowName(row));
 		return isRival || row['call'] === call;
 	}

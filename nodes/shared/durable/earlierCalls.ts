@@ -37,8 +37,8 @@ const MAX_NAMED = 5;
  * Finds the calls that earlier tries have made for the items of this run, and takes over their rows. Their outcomes are
  * known then.
  *
- * @returns `earlier`: the names of the rows that are there, and whether their try has ended. The claims are not among them: what becomes
- *   of these is not known yet. `sentAgain`: the calls that are sent again, whose rows are removed.
+ * @returns The names of the rows that are there, and whether their try has ended. The claims are not among them: what becomes of
+ *   these is not known yet.
  * @throws InputError in a retry when the table cannot be read, or the node was renamed.
  */
 export async function findEarlierCalls<T>(run: CallRun<T>) {
@@ -48,7 +48,7 @@ export async function findEarlierCalls<T>(run: CallRun<T>) {
 }
 
 async function findNow<T>(run: CallRun<T>) {
-	const { kind, asked, known, log, isRetry, recognition } = run;
+	const { kind, asked, known, sentAgain, log, isRetry, recognition } = run;
 	const stored = isRetry ? await readRows(run) : undefined;
 	const rows = stored ?? [];
 	checkName(run, rows);
@@ -66,27 +66,24 @@ async function findNow<T>(run: CallRun<T>) {
 	const lost = stored ? lostRows(run, stored, found) : [];
 	const used = new Map<unknown, string>(lost.map(({ call }) => [call, '']));
 	const again = new Set<unknown>();
-	const sentAgain: Row[] = [];
 
 	/** Takes a call. For Retry On Fail within this execution it is logged: by then the row is one of this execution. */
-	function take(call: PaidCall<T>, to: PaidCall, hasFailed?: boolean): void {
+	function take(call: PaidCall<T>, to: PaidCall, hasFailed?: boolean): string {
 		const { run: index, item, key } = to;
 		used.set(call.call, key);
 		const taken = callOf(call.call, run.origin?.called ?? '');
+		if (taken !== call.call) log.drop(call.call);
 		log.keep({ ...call, call: taken, run: index, item }, hasFailed);
+		return taken;
 	}
 
 	for (const [each, call] of found) {
 		const outcome = takenBy(kind, each, outcomeOf(call, isRetry));
+		const taken = take(call, each, 'error' in outcome);
 		if ('error' in outcome && each.retryOutcomeUnknown) {
-			used.set(call.call, '');
 			again.add(call.call);
-			sentAgain.push({ ...each.row, call: call.call, status: 'sent' });
-			log.drop(call);
-			continue;
-		}
-		known.set(each.index, outcome);
-		take(call, each, 'error' in outcome);
+			sentAgain.set(taken, each);
+		} else known.set(each.index, outcome);
 	}
 	for (const each of asked.filter((one) => !found.has(one))) {
 		const { index, key } = each;
@@ -102,16 +99,12 @@ async function findNow<T>(run: CallRun<T>) {
 		} else if (other?.key === '' && !mayBeReworded(run, other))
 			known.set(index, { error: otherItem(kind, each, other) });
 	}
-	if (run.origin !== undefined && (stored !== undefined || again.size > 0))
-		await takeOver(run, rows, used, again, lost).catch(run.tell);
+	if (stored !== undefined) await takeOver(run, rows, used, lost).catch(run.tell);
 	hintLeft(run, made, used);
 	const notClaims = judged.filter((row) => !isClaim(row));
-	return {
-		earlier: new Map<unknown, boolean>(
-			notClaims.map((row) => [rowName(row), isOfOtherTry(run, row)]),
-		),
-		sentAgain,
-	};
+	return new Map<unknown, boolean>(
+		notClaims.map((row) => [rowName(row), isOfOtherTry(run, row)]),
+	);
 }
 
 /**
@@ -216,14 +209,12 @@ function isRepeated<T>(run: CallRun<T>, row: Row): boolean {
  * their answer, and the claims of other tries.
  *
  * @param used The calls that a run has recognized, by their ID, with the keys of the items that have them now.
- * @param again Those of them that are sent again: their rows are removed.
  * @param lost The rows of results that are in the call log, and not in the table.
  */
 async function takeOver<T>(
 	run: CallRun<T>,
 	rows: readonly Row[],
 	used: ReadonlyMap<unknown, string>,
-	again: ReadonlySet<unknown>,
 	lost: readonly Row[],
 ): Promise<void> {
 	const { onLedger, origin } = run;
@@ -231,8 +222,7 @@ async function takeOver<T>(
 	const written = new Set(lost.map(({ call }) => call));
 	const isGone = (of: readonly Row[]) => (row: Row) =>
 		written.has(row['call']) || (taskIdOf(mainRowOf(of)) !== '' && taskIdOf(row) === '');
-	const isTaken = (call: unknown) => used.has(call) && !again.has(call);
-	const taken = [...byCall(rows).values()].filter(([row]) => isTaken(row!['call']));
+	const taken = [...byCall(rows).values()].filter(([row]) => used.has(row!['call']));
 	const gone = taken.flatMap((of) => of.filter(isGone(of)));
 	const kept = taken.flat().filter((row) => !gone.includes(row));
 	// Of a loop over sub-workflows another retry may keep the round that has them now.
@@ -244,7 +234,6 @@ async function takeOver<T>(
 	if (lost.length > 0) await onLedger({ insert: lost });
 	await onLedger(
 		called ? { update } : trimTaskIds(kept),
-		{ remove: oneOf('call', [...again]) },
 		{ set: { execution_id: root }, where: theseRows(kept) },
 		...removals([...gone, ...rows.filter(isLeft)]),
 	);

@@ -48,8 +48,7 @@ export async function openPaidCalls<T extends object>(
 	const run = await callRun(ofNode, kind, planned, isOn && isNeeded);
 	const { asked, known, clock, origin, log, onLedger, account } = run;
 	const limit = given && openLimit(run, given);
-	const { earlier, sentAgain } = await findEarlierCalls(run);
-	limit?.keep(sentAgain);
+	const earlier = await findEarlierCalls(run);
 	const unknown = () => asked.filter(({ index }) => !known.has(index));
 	const hasKeys = unknown().some(({ key }) => key !== '');
 	const option = hasKeys ? 'Idempotency Key' : 'Limit Period';
@@ -136,6 +135,13 @@ export async function openPaidCalls<T extends object>(
 		return movedError(writeError);
 	}
 
+	/** Forgets the earlier call of one that is sent again now. It counts in the limit: it may exist as well. */
+	async function forget({ row }: AskedCall, call: string): Promise<void> {
+		limit?.keep([{ ...row, call, status: 'sent' }]);
+		log.drop(call);
+		if (origin) await onLedger({ remove: oneOf('call', [call]) }).catch(run.tell);
+	}
+
 	/** @throws ServiceError as `send`, and for a task of another call of this run. */
 	async function answerOf(asked: AskedCall, send: (attempt: number) => Promise<T>): Promise<T> {
 		const result = await send(claims.get(asked)?.attempt ?? 1);
@@ -172,6 +178,7 @@ export async function openPaidCalls<T extends object>(
 		}
 		const problem = problemOf(asked, isStored);
 		if (problem !== undefined) throw discarded(problem);
+		for (const [call, each] of run.sentAgain) if (each === asked) await forget(asked, call);
 		const logged = { ...toCall(kind, row), isStored };
 		const sent_at = new Date(Date.now()).toISOString();
 		sent.add(index);
