@@ -242,7 +242,7 @@ const LEDGER_SURVIVORS: Readonly<Record<string, Survivor>> = {
 				// Another execution would wait for 90 s.
 				await until(() => begun.ended, 60_000);
 				const execution = await client.readExecution(await begun.end);
-				expect(failureOf(execution)).toMatch(/Idempotency Key is in use: execution/);
+				expect(failureOf(execution)).toMatch(/Idempotency Key is in use: an execution/);
 				expect(emulator.journal.of(CREATIONS)).toStrictEqual([]);
 			},
 		},

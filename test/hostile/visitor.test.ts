@@ -482,6 +482,48 @@ test.each<[type: string, parameters: IDataObject, words: string]>([
 	},
 );
 
+/** What is left of the video of another visitor, and what one reads who asks for the same key, or gets the same task. */
+test.each<[words: string, options: IDataObject, cells: IDataObject, owner: RegExp]>([
+	[
+		'Idempotency Key 17 was used with other values',
+		{ idempotencyKey: 17 },
+		{},
+		/"A wedding.*"A sofa/,
+	],
+	[
+		'Idempotency Key is in use: an execution has no answer yet',
+		{ idempotencyKey: 17 },
+		{ task_id: '' },
+		/ row \d/,
+	],
+	[
+		'Idempotency Key was used with another API key or Base URL',
+		{ idempotencyKey: 17 },
+		{ account: 'x' },
+		/ row \d/,
+	],
+	[
+		'The service answered with the task task-1 to two creations',
+		{},
+		{},
+		/"A sofa.* row \d.*"A wedding.* row \d/,
+	],
+])('%s: the other one is for the owner', async (words, options, cells, owner) => {
+	answers({ ...TASK, status: 'queued' });
+	const create = async (prompt: string, how: Partial<Visit>) => {
+		const parameters = { prompt, waitUntilFinished: false, options };
+		return await visit({ type: 'createVideo', parameters, ...how });
+	};
+	await create('A wedding', {});
+	tables.edit(() => true, { sent_at: '2020-01-01T00:00:00.000Z', ...cells });
+	const { json, hints } = await create('A sofa', { onError: GO_ON });
+	expect(json).toStrictEqual(toVisitor(words, ''));
+	expect(hints).toMatch(owner);
+	const { said } = await create('A sofa', { streaming: true });
+	expect(said).toContain(`${words}. `);
+	expect(said).not.toMatch(/wedding|sofa| row |data table/);
+});
+
 /** The words of a database. */
 const DENIED = 'permission denied for schema db-7.corp';
 const SUPPLIES: readonly [name: string, supply: () => object][] = [

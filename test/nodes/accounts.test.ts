@@ -70,11 +70,10 @@ describe('a session key has another session', () => {
 test('an Idempotency Key that another account has used is an error, until its account is cleared', async () => {
 	await create(OURS);
 	const { error } = await create(THEIRS);
-	expect(error!.message).toMatch(
-		/^Idempotency Key was used with another API key or Base URL: row \d+ of the data table agent_video_tasks$/,
+	expect(error!.message).toBe('Idempotency Key was used with another API key or Base URL');
+	expect(error!.description).toMatch(
+		/^Nothing was sent.* column account of row \d+ of the data table agent_video_tasks$/,
 	);
-	expect(error!.description).toContain('Nothing was sent');
-	expect(error!.description).toContain('column account');
 	const again = await create(OURS);
 	// As after a change of the API key.
 	service.tables.edit(() => true, { account: '' });

@@ -412,7 +412,8 @@ describe('Chat Completion', () => {
 		await chat('one');
 		tables.edit(() => true, { turn });
 		const { error } = await chat('two');
-		expect(error!.message).toContain('Memory cannot be read: a turn in');
+		expect(error!.message).toBe('Memory cannot be read');
+		expect(error!.description).toMatch(/^A turn in agent_video_memor\w+ is not /);
 		expect(server.requests).toHaveLength(1);
 	});
 

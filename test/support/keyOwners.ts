@@ -133,4 +133,8 @@ export function keyOwner(options: OwnerOptions) {
 export const statesIn = (table: RowTable) =>
 	table.rows().map((row) => `${String(row['idempotency_key'])} ${stateOf(row)}`);
 
-export const messageOf = (error: unknown) => (error as Error).message;
+/** The words of an error, with the hint of an InputError. */
+export const messageOf = (error: unknown) => {
+	const { message, hint } = error as Error & { readonly hint?: string };
+	return hint === undefined ? message : `${message}. ${hint}`;
+};

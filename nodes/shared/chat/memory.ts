@@ -130,8 +130,8 @@ export async function recall(
 function messagesOf({ turn }: Row): readonly ChatMessage[] {
 	const messages = parseMemory(String(turn ?? ''));
 	if (messages !== undefined) return messages;
-	const problem = `cannot be read: a turn in ${MEMORY_TABLE.name} is not a JSON list of messages`;
-	throw new InputError('Memory', problem, 'Correct the row of the conversation, or delete it');
+	const hint = `A turn in ${MEMORY_TABLE.name} is not a JSON list of messages. Correct the row of the conversation, or delete it`;
+	throw new InputError('Memory', 'cannot be read', hint);
 }
 
 /** Saves the new turn of a conversation that has ended. The reply is paid for: a failure is a hint and does not lose it. */

@@ -4,6 +4,8 @@ import { TableError, type Row } from '../engine/dataTable';
 import type { AskedCall, PaidCall, CallKind } from './call';
 import { TASK_TABLE } from './taskTable';
 
+// A visitor reads the message of an error: what others have made, and where its rows are, stands in the hint.
+
 /** The option for which calls need the ledger. */
 type NeededFor = 'Idempotency Key' | 'Limit Period' | 'Task Ledger';
 
@@ -58,8 +60,8 @@ export function keyConflict(
 	// A row that a person has added has no hash.
 	if (useExisting === true || earlier.hash === '' || earlier.hash === hash) return undefined;
 	return keyError(
-		`${oneLine(key)} was used for ${earlier.about}, and this item has ${about}, or other fields that differ`,
-		'To get the existing video, switch on Use Existing Video. For a new video use another key',
+		`${oneLine(key)} was used with other values`,
+		`It was used for ${earlier.about}, and this item has ${about}, or other fields that differ. To get the existing video, switch on Use Existing Video. For a new video use another key`,
 	);
 }
 
@@ -70,16 +72,16 @@ export function keyInUse(row: Row): InputError {
 		: ['Another retry', 'of this execution makes the same call'];
 	return new InputError(
 		field,
-		`${problem}: execution ${String(row['execution_id'])} has no answer yet (${rowOf(row)})`,
-		'Nothing was sent. Retry in a few minutes. If that execution has ended, its video may exist: look for it at the service. Enter its task_id in the row, or delete the row',
+		`${problem}: an execution has no answer yet`,
+		`Nothing was sent. Retry in a few minutes. If execution ${String(row['execution_id'])} has ended, its video may exist: look for it at the service. Enter its task_id in ${rowOf(row)}, or delete the row`,
 	);
 }
 
 /** The key is that of a call of another account. */
 export function keyOfOther(row: Row): InputError {
 	return keyError(
-		`was used with another API key or Base URL: ${rowOf(row)}`,
-		'Use another Idempotency Key. If only the API key of the account has changed, clear the column account of the row',
+		'was used with another API key or Base URL',
+		`Use another Idempotency Key. If only the API key of the account has changed, clear the column account of ${rowOf(row)}`,
 	);
 }
 
@@ -111,12 +113,13 @@ export function taskOfOther<T>(
 	taskId: string,
 	calls: readonly [own: Row, other: Row],
 ): ServiceError {
-	const named = calls.map((row) => describe(row) + (row['id'] ? ` in ${rowOf(row)}` : ''));
-	const message = `The service answered with the task ${taskId} to two creations: ${named.join(', and ')}`;
+	const named = calls.map(
+		(row) => describe(row) + (row['id'] ? ` in row ${String(row['id'])}` : ''),
+	);
 	return new ServiceError(
 		'protocol',
-		message,
-		`Look at the rows of both in the data table ${TASK_TABLE.name}: in that with the status "sent", enter the task_id of its own video, or delete it if there is none. The cause may be a proxy that answers from its cache`,
+		`The service answered with the task ${taskId} to two creations`,
+		`Look at the rows of both in the data table ${TASK_TABLE.name}: ${named.join(', and ')}. In that with the status "sent", enter the task_id of its own video, or delete it if there is none. The cause may be a proxy that answers from its cache`,
 		{ outcomeUnknown: true },
 	);
 }
