@@ -191,11 +191,17 @@ export async function claimKeys<T>(
 		if (calls.some(({ key }) => key !== '')) throw notKept('Idempotency Key', ended.error);
 		valueOf(ended);
 	}
+	let others = 0;
 	for (const each of calls) {
-		const leader = leaders.get(each.lock);
-		const outcome = leader && outcomeFor(each, leader);
+		const leader = leaders.get(each.lock) ?? each;
+		const outcome = outcomeFor(each, leader);
 		if (outcome !== undefined) known.set(each.index, outcome);
+		if (each.hash !== leader.hash && !(outcome && 'error' in outcome)) others += 1;
 	}
+	if (others > 0)
+		run.hint(
+			`Items with the Idempotency Key of another item, other values, and its video: ${others}. If each is to have a video, enter other keys`,
+		);
 	return claims;
 }
 
