@@ -211,16 +211,10 @@ describe('of an execution', () => {
 			];
 			const pricePerSecond =
 				'={{ { "video-m1": $parameter.size === "1080P" ? 0.3 : 0.1 }[$parameter.model] }}';
-			const { outputs } = await create(
-				items,
-				{ pricePerSecond },
-				{
-					parameters: { model: byId('={{ $json.model }}'), size: '={{ $json.size }}' },
-				},
-			);
-			expect(outputs[0]!.map(({ json }) => json['estimated_cost'])).toStrictEqual([
-				...[0.5, 1.5, undefined],
-			]);
+			const parameters = { model: byId('={{ $json.model }}'), size: '={{ $json.size }}' };
+			const { outputs } = await create(items, { pricePerSecond }, { parameters });
+			const costs = outputs[0]!.map(({ json }) => json['estimated_cost']);
+			expect(costs).toStrictEqual([0.5, 1.5, undefined]);
 		});
 
 		test('Maximum Cost is checked for all items before the first is sent', async () => {
@@ -374,11 +368,7 @@ describe('of a day or a month', () => {
 		['a video of yesterday', false, [paid(13 * HOUR)]],
 		['a claim', false, [paid(1, CLAIM)]],
 		['a video of another workflow', false, [paid(1, { workflow_id: 'another' })]],
-		[
-			'a call that a person has set to failed',
-			false,
-			[paid(1, { status: 'failed', task_id: '' })],
-		],
+		['one that a person set to failed', false, [paid(1, { status: 'failed', task_id: '' })]],
 	])('%s counts: %s', async (_name, isCounted, rows) => {
 		insert(...rows);
 		const { outputs } = await create(['a', 'b'], { maximumVideos: 2 }, CONTINUE);
@@ -549,12 +539,7 @@ describe('of a day or a month', () => {
 	test.each<[string, IDataObject, () => void, RegExp]>([
 		['the ledger is off', { taskLedger: false }, () => undefined, /: Task Ledger is off$/],
 		['the ledger cannot be used', {}, () => (service.tables.disabled = true), /n8n 2/],
-		[
-			'the row of a call cannot be written',
-			{},
-			() => (service.tables.fails = FULL),
-			/the table is full/,
-		],
+		['the row of a call is lost', {}, () => (service.tables.fails = FULL), /the table is full/],
 	])('nothing is sent where %s', async (_name, options, prepare, why) => {
 		prepare();
 		const { error } = await create(['a'], { maximumVideos: 5, ...options });
@@ -651,9 +636,8 @@ describe('of a day or a month', () => {
 			const dry = { dryRun: '={{ $json.prompt === "b" }}' };
 			const result = await createAndWait(dry);
 			expect(result.status).toBe('success');
-			expect(shownOf(allItems(result, 'Wait')[0])).toStrictEqual([
-				...['task-a', 'task-c', 'task-d', 'task-e'],
-			]);
+			const tasks = ['task-a', 'task-c', 'task-d', 'task-e'];
+			expect(shownOf(allItems(result, 'Wait')[0])).toStrictEqual(tasks);
 		});
 
 		test.each(['stopWorkflow', 'continueErrorOutput'] as const)(

@@ -134,7 +134,4 @@ export const statesIn = (table: RowTable) =>
 	table.rows().map((row) => `${String(row['idempotency_key'])} ${stateOf(row)}`);
 
 /** The words of an error, with the hint of an InputError. */
-export const messageOf = (error: unknown) => {
-	const { message, hint } = error as Error & { readonly hint?: string };
-	return hint === undefined ? message : `${message}. ${hint}`;
-};
+export const messageOf = ({ message, hint = '' }: Error & { hint?: string }) => message + hint;
