@@ -124,7 +124,7 @@ export async function beginBatch(
 	} catch (error) {
 		if (!comesOut(returns)) {
 			stopOnError(context);
-			throw toNodeError(run, error, slots[0]!.item);
+			throw toNodeError(run, error, slots.length > 1 ? undefined : slots[0]!.item);
 		}
 		failSlots(run, slots, error);
 	}
@@ -229,7 +229,7 @@ export function failSlots(
 ): void {
 	for (const slot of slots.filter(({ failure }) => failure === undefined)) {
 		const { item, conversation, hasDetails = false } = slot;
-		const nodeError = toNodeError(run, error, item);
+		const nodeError = toNodeError(run, error, slots.length > 1 ? undefined : item);
 		if (!run.continuesOnFail() || isCanceled(error)) throw nodeError;
 		if (!isShown && run.isLive) showNotice(run, item, shownText(run, nodeError));
 		const failure = failureJson(run, nodeError, error, hasDetails);

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { readResult, valueOf } from '../client/concurrency';
+import { readResult } from '../client/concurrency';
 import { InputError } from '../client/errors';
 import { counted } from '../client/values';
 import type { PollState } from '../client/video/pollTasks';
@@ -13,6 +13,7 @@ import {
 	suspendUntil,
 } from '../shared/engine/runs';
 import { isConnected, workflowOf } from '../shared/engine/workflow';
+import { toNodeError } from '../shared/run/nodeErrors';
 import { checkNotRounded } from '../shared/run/parameters';
 import type { Run } from '../shared/run/run';
 import { deliver, type WaitItem } from '../shared/wait/deliver';
@@ -130,8 +131,10 @@ function readItems(run: Run, collected: readonly LedgerTask[] | undefined) {
 			if (value.taskId === '') throw new InputError('Task ID', 'is empty', NO_TASK);
 			return value;
 		});
-		if ('value' in result || !run.continuesOnFail()) return valueOf(result);
+		if ('value' in result) return result.value;
 		const error = result.error as Error;
+		// What stops polling is the error of all items, if it does not name its own.
+		if (!run.continuesOnFail()) throw toNodeError(run, error, index);
 		return { taskId: '', given: { item, ending: undefined, error } };
 	});
 }

@@ -191,8 +191,9 @@ test.each([
 	});
 	const errors = run.data.resultData.runData['Agent']![0]!.data!['main']![3]!;
 	expect(errors.map(({ json }) => json['error'])).toStrictEqual([message, message]);
-	// The second one throws, as the errors have led back.
+	// The second one throws, as the errors have led back, and as the error of no item.
 	expect(runsOf('Agent')).toBe(2);
+	expect(run.data.resultData.error).toHaveProperty('context.itemIndex', undefined);
 	expect(model.requests).toHaveLength(0);
 });
 

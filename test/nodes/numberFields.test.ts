@@ -143,7 +143,8 @@ describe('a number above 2^53, which is rounded before a node gets it: it is the
 	const IN_TEXT = { taskId: '=task-{{ $json.id }}', download: false };
 	const KEY = { prompt: 'Hi', options: { idempotencyKey: '=order {{ $json.id }}' } };
 	const byKey = (memoryKey: string) => ({ prompt: 'Hi', memory: 'key', memoryKey });
-	const ASSIST = { appCode: 'a', message: 'Hi' };
+	const OF_CHAT = { prompt: 'Hi', memory: 'chat' };
+	const ASSIST = { session: 'chat', appCode: 'a', message: 'Hi' };
 	const SESSION = { ...ASSIST, session: 'key', sessionKey: '={{ $json.id }}' };
 	const BY_ID = { ...ASSIST, session: 'id', sessionId: '={{ $json.id }}' };
 	// As JSON, or a sheet, has it.
@@ -169,24 +170,15 @@ describe('a number above 2^53, which is rounded before a node gets it: it is the
 		['functionCallingAgent', byKey('=c {{ $json.id }}'), LONG, 'Key is c 12345678901234567000'],
 		['superAssistant', SESSION, LONG, 'Key is 12345678901234567000'],
 		['superAssistant', BY_ID, LONG, 'Session ID is 12345678901234567000'],
-		[
-			'chatCompletion',
-			{ prompt: 'Hi', memory: 'chat' },
-			LONG,
-			'sessionId is 12345678901234567000',
-		],
-		[
-			'superAssistant',
-			{ ...ASSIST, session: 'chat' },
-			LONG,
-			'sessionId is 12345678901234567000',
-		],
+		['chatCompletion', OF_CHAT, LONG, 'sessionId is 12345678901234567000'],
+		['superAssistant', ASSIST, LONG, 'sessionId is 12345678901234567000'],
 	])('%s with %j and %d sends nothing', async (name, parameters, id, message) => {
 		// The chat nodes send one item after another.
 		const before = name.endsWith('Video') ? [7] : [];
 		const { error } = await runFor(name, parameters, ...before, id);
 		expect(error!.message).toContain(`${message}: a number above 9007199254740991 is rounded`);
 		expect(error!.description).toMatch(/^Pass it on as text/);
+		expect(error).toMatchObject({ context: { itemIndex: before.length } });
 		expect(server.requests).toHaveLength(0);
 	});
 

@@ -1,3 +1,5 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { POLL, reject, reply, videoService, type Answer } from '../support/createdVideos';
 import { canceler, runNode, type RunOptions } from '../support/engine';
 import { FAILURE } from '../support/failureTexts';
@@ -123,6 +125,18 @@ describe('items', () => {
 			type: 'warning',
 			location: 'outputPane',
 		});
+	});
+
+	test.each<[IDataObject, string]>([
+		[{}, 'Task ID is empty'],
+		[{ binaryProperty: '={{ ["a", "__proto__"][$itemIndex] }}' }, 'Put Output File in'],
+		[{ options: { fileName: '={{ ["a", []][$itemIndex] }}' } }, 'File Name is []'],
+	])('of which one has %j stop the node, by its error', async (parameters, message) => {
+		const more = { items: ids('a', ''), parameters: { download: true, ...parameters } };
+		const { error } = await wait({}, more);
+		expect(error!.message).toContain(message);
+		expect(error).toMatchObject({ context: { itemIndex: 1 } });
+		expect(server.requests).toHaveLength(0);
 	});
 
 	test('of a malformed base URL are an error each where the node goes on', async () => {
@@ -263,6 +277,7 @@ describe('the key is rejected while one video is generating', () => {
 		const { error, outputs } = await wait(tasks());
 		expect(error!.message).toContain(`${FAILURE.badKey}. `);
 		expect(error!.description).toContain(NAMED);
+		expect(error).not.toHaveProperty('context.itemIndex');
 		expect(outputs.flat()).toHaveLength(0);
 		const delivered = { finished_at: null, delivered_at: null };
 		expect(service.tables.rows).toMatchObject([

@@ -214,11 +214,15 @@ test.each(['chat', 'agent', 'assistant'] as const)(
 	},
 );
 
-test('of a value of any length the beginning is quoted', async () => {
-	const options = { concurrency: '={{ "x".repeat(1_000_000) }}' };
-	const { error } = await run('chat', { options });
-	expect(error!.message).toMatch(/^Concurrency is x{900,1000}…$/);
-});
+test.each(['chat', 'agent', 'assistant', 'create'] as const)(
+	'%s: of a value of any length the beginning is quoted, as the error of no item',
+	async (name) => {
+		const options = { concurrency: '={{ "x".repeat(1_000_000) }}' };
+		const { error } = await run(name, { options });
+		expect(error!.message).toMatch(/^Concurrency is x{900,1000}…$/);
+		expect(error).toHaveProperty('context.itemIndex', undefined);
+	},
+);
 
 describe('a value of an expression that is no text is sent as one', () => {
 	const url = 'http://127.0.0.1/a.png';

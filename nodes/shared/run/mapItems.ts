@@ -49,7 +49,8 @@ export async function mapItems<O extends ItemOptions>(
 			completed.push(result.json);
 			return result;
 		} catch (error) {
-			const failure = toNodeError(run, error, itemIndex);
+			const isOwn = 'value' in options;
+			const failure = toNodeError(run, error, isOwn ? itemIndex : undefined);
 			if (!run.continuesOnFail() || isCanceled(error)) {
 				if (!goesOn(itemIndex, error)) throw failure;
 				failures.push(failure);

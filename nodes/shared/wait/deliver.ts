@@ -18,7 +18,7 @@ import { hasVideo, ofService, type TaskReport } from '../../client/video/tasks';
 import { checkHttpUrl, downloadFile, DOWNLOAD_LIMIT_MS, hintMissingFiles } from '../files/download';
 import { mapItems } from '../run/mapItems';
 import { forTools } from '../run/nodeContext';
-import { errorLine } from '../run/nodeErrors';
+import { errorLine, toNodeError } from '../run/nodeErrors';
 import type { Run } from '../run/run';
 
 import { adviceFor, describeVideos, whyLost } from './lostVideos';
@@ -70,7 +70,7 @@ export async function deliver(
 	const videos = [...known].map(([name, { result }]) => ({ name, ...result }));
 	const continues = run.continuesOnFail() && !isCanceled(pollError);
 	// The results that are known when polling ends with an error are not lost.
-	const stop = continues ? undefined : withRemedy(pollError);
+	const stop = continues ? undefined : withRemedy(run, pollError);
 	const isFailed = ({ ending }: Pick<Delivered, 'ending'>) => ending === 'failed';
 	const hasFailed =
 		tasks.some(({ given }) => given && isFailed(given)) ||
@@ -143,10 +143,12 @@ function asError({ item }: Delivered): Delivered {
 	return { item: { json: { error, message, details } }, ending: undefined };
 }
 
-/** What ends polling, with what a Retry costs. A canceled execution has none. */
-function withRemedy(error: unknown): Error | undefined {
-	if (!(error instanceof ServiceError) || isCanceled(error)) return error as Error | undefined;
-	return error.with({}, { message: `${error.message}. Retry polls again, free of charge` });
+/** What ends polling, as the error of no item, with what a Retry costs. A canceled execution has none. */
+function withRemedy(run: Run, error: unknown): Error | undefined {
+	if (error === undefined || isCanceled(error)) return error as Error | undefined;
+	if (!(error instanceof ServiceError)) return toNodeError(run, error, undefined);
+	const message = `${error.message}. Retry polls again, free of charge`;
+	return toNodeError(run, error.with({}, { message }), undefined);
 }
 
 /** Downloads the files that the parameters of the item select. One that is missing beside the video is a part of the result. */
