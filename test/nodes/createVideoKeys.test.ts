@@ -604,24 +604,32 @@ describe('a retry of an execution', () => {
 		]);
 	});
 
-	test('on another day knows the videos of a night that was killed, as the example has its keys', async () => {
+	test('on another day knows the videos of a night that was killed, one for each format, as the example has its keys', async () => {
 		const { nodes } = await readExample('batch');
 		const created = nodes.find(({ name }) => name === 'Create Video')!;
 		const night = async (timestamp: string, execution: object, now: string) => {
 			jest.spyOn(Date, 'now').mockReturnValue(Date.parse(now));
-			const topic = { topic: 'A tram', output: `A tram as of ${now}`, model: 'video-m8' };
+			const json = { topic: 'A tram', model: 'video-m7', aspect_ratio: '16:9' };
 			const schedule = stubNode('Every Night at 2', () => [{ json: { timestamp } }]);
-			const topics = stubNode('Topics', () => [{ json: topic }]);
+			const formats = [json, { ...json, aspect_ratio: '9:16' }, { ...json, duration: 12 }];
+			const topics = stubNode('Topics', () => formats.map((each) => ({ json: each })));
+			const write = stubNode('Write', (items) =>
+				items.map((_, item) => ({ json: { output: `${item} ${now}` }, pairedItem: item })),
+			);
 			const video = packageNode('Create Video', 'createVideo', created);
-			const wires = { [schedule.name]: [['Topics']], Topics: [['Create Video']] };
-			await service.flow([schedule, topics, video], wires, [{}], execution);
+			const wires = {
+				[schedule.name]: [['Topics']],
+				Topics: [['Write']],
+				Write: [[video.name]],
+			};
+			await service.flow([schedule, topics, write, video], wires, [{}], execution);
 		};
 		const [first, second] = ['2026-06-15T02:00:00.000+02:00', '2026-06-16T02:00:00.000+02:00'];
 		await night(first, {}, '2026-06-15T00:00:01Z');
 		await night(first, RETRY, '2026-06-16T09:00:00Z');
-		expect(sent()).toHaveLength(1);
+		expect(sent()).toHaveLength(3);
 		await night(second, another('13'), '2026-06-16T09:00:00Z');
-		expect(sent()).toHaveLength(2);
+		expect(sent()).toHaveLength(6);
 	});
 
 	test('knows a binary file by its content', async () => {

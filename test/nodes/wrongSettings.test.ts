@@ -2,11 +2,15 @@
  * What a person, an expression, or an AI that writes JSON gets wrong in a node. n8n validates nothing of community nodes, so the
  * node says it, before anything is sent. Every number of every form: numberFields.test.ts.
  */
+import { globSync } from 'node:fs';
+
 import type { IDataObject } from 'n8n-workflow';
 
 import { exampleFiles, readExampleFile } from '../../lab/n8n/readExample';
+import { ROOT } from '../../lab/paths';
 import { checkNames } from '../../nodes/shared/run/names';
 import { formOwners, readSaved, savedVersions } from '../../scripts/savedWorkflows';
+import { read } from '../package/pages';
 import { dataTables } from '../support/dataTables';
 import { NODE_TYPES, runNode, type RunOptions } from '../support/engine';
 import { json, serverForEach } from '../support/scriptedServer';
@@ -258,6 +262,29 @@ describe('a value of an expression that is no text is sent as one', () => {
 	});
 });
 
+/** The keys of the examples, and of the workflows that an AI reads. That of the nightly list has whatever an item has. */
+const KEYS = ['examples/*.json', 'nodes/*/*.node.json']
+	.flatMap((files) => globSync(files, { cwd: ROOT }))
+	.flatMap((file) => [
+		...read(file)
+			.replaceAll('\\"', '"')
+			.matchAll(/idempotencyKey"?: (?:expr\()?(["'])=?(.*?)\1/g),
+	])
+	.map(([, , key]) => `=${key!.replace(/\$\('[\w ]*'\)\.item\.json/g, '$json')}`)
+	.filter((key) => !key.includes('isExecuted'));
+
+test.each(KEYS)('the key %s is empty where a part of it is missing', async (idempotencyKey) => {
+	const found = [...idempotencyKey.matchAll(/\$json\.(\w+)\b(?! \|\|)/g)];
+	const parts = [...new Set(found.map(([, part]) => part!))];
+	const items = parts.map((missing) =>
+		Object.fromEntries(parts.map((part) => [part, part === missing ? undefined : 'x'])),
+	);
+	const more = { items, onError: 'continueErrorOutput' } as const;
+	const { outputs } = await run('create', { options: { idempotencyKey } }, more);
+	const said = outputs[1]!.map(({ json: { error } }) => error);
+	expect(said).toStrictEqual(items.map(() => 'Idempotency Key is empty'));
+});
+
 test('every name in the examples and in stored forms is one of the form', async () => {
 	const examples = await Promise.all((await exampleFiles()).map(readExampleFile));
 	const nodes = examples.flatMap(({ nodes: drawn }) => drawn);
@@ -265,17 +292,13 @@ test('every name in the examples and in stored forms is one of the form', async 
 	expect(own.length).toBeGreaterThan(20);
 	for (const { type, parameters } of own) {
 		const { properties } = NODE_TYPES[type.replace(/Tool$/, '')]!.description;
-		expect(() => {
-			checkNames(parameters, properties);
-		}).not.toThrow();
+		checkNames(parameters, properties);
 	}
 	const owners = await formOwners();
 	const forms = savedVersions().flatMap((version) => readSaved(version).owners);
 	for (const { name, forms: saved } of forms) {
 		const { properties } = owners.find((owner) => owner.name === name)!;
 		for (const { saved: parameters, defaults } of saved)
-			expect(() => {
-				checkNames({ ...parameters, ...defaults }, properties);
-			}).not.toThrow();
+			checkNames({ ...parameters, ...defaults }, properties);
 	}
 });
