@@ -41,6 +41,7 @@ const OTHER_WORDS = join(ROOT, 'test', 'fixtures', 'otherWords.yaml');
 const VIDEO_SECONDS = 0.01;
 
 const running = new Running();
+const keep: ExampleLab['keep'] = (resource) => running.keep(resource);
 let lab: ExampleLab;
 let slowRuns: Readonly<Record<string, Promise<void>>>;
 
@@ -51,7 +52,7 @@ beforeAll(async () => {
 	const options = { videoSeconds: VIDEO_SECONDS, scripts: [OTHER_WORDS] };
 	const session = await startSession(running, options);
 	await createCredential(session.client, EXAMPLE_CREDENTIAL, session.emulator.url);
-	lab = { ...session, browser };
+	lab = { ...session, browser, keep };
 }, SET_UP_LIMIT_MS);
 
 afterAll(async () => {
@@ -73,6 +74,7 @@ async function startSlow(browser: Browser): Promise<Readonly<Record<string, Prom
 			client,
 			n8n,
 			browser,
+			keep,
 		});
 	});
 	// The test of each reports its failure.

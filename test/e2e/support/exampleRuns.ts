@@ -15,6 +15,7 @@ import {
 } from '../../../lab/n8n/readExample';
 import { chatText, chatUrl, streamWebhook } from '../../../lab/n8n/streamChat';
 import type { Workflow } from '../../../lab/n8n/workflow';
+import type { Running } from '../../../lab/services/Running';
 import { chatMessage, node, webhook, workflow } from './buildWorkflow';
 import { expectFile, LATE, LEDGER, until } from './ledger';
 import { startMailbox } from './mailbox';
@@ -28,6 +29,8 @@ import { publish, type Session } from './session';
 /** What an example needs to run. */
 export interface ExampleLab extends Session {
 	readonly browser: Browser;
+	/** Stops a resource when all examples have run. */
+	readonly keep: Running['keep'];
 }
 
 const CHAT = '/v1/chat/completions';
@@ -106,96 +109,81 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 	},
 
 	'agent-with-approval.json': async (lab) => {
-		const mailbox = await startMailbox(lab.client);
-		try {
-			const example = await readExampleFile('agent-with-approval.json');
-			const ref = await lab.client.importWorkflow(example);
-			for (const [button, result, created] of [
-				['Decline', { error: expect.stringContaining('declined') as string }, []],
-				[
-					'Approve',
-					{ video_url: expect.stringContaining('.mp4') as string },
-					[{ prompt: 'a kite at the sea', duration: 10 }],
-				],
-			] as const) {
-				const { execution, mails } = await mailbox.run(ref, 'Run Now', () => button);
-				expect(failureOf(execution)).toBe('');
-				expect(mails.map(({ subject }) => subject)).toStrictEqual([
-					'Pay 1.00 EUR for a video of 10 s?',
-				]);
-				expect(bodies(lab, CREATE)).toMatchObject(created);
-				expect(toolResults(lab)).toMatchObject([{ clip_id: 'clip-1' }, result]);
-				expect(outputItems(execution, 'Answer')[0]!.json['answer']).toContain(
-					button === 'Approve' ? '.mp4' : 'declined',
-				);
-			}
-			// Nobody answers.
-			const impatient = JSON.stringify(example).replace('"days"', '"seconds"');
-			const { execution, mails } = await mailbox.run(
-				await lab.client.importWorkflow(JSON.parse(impatient) as typeof example),
-				'Run Now',
-				() => undefined,
-			);
+		const mailbox = lab.keep(await startMailbox(lab.client));
+		const example = await readExampleFile('agent-with-approval.json');
+		const ref = await lab.client.importWorkflow(example);
+		for (const [button, result, created] of [
+			['Decline', { error: expect.stringContaining('declined') as string }, []],
+			[
+				'Approve',
+				{ video_url: expect.stringContaining('.mp4') as string },
+				[{ prompt: 'a kite at the sea', duration: 10 }],
+			],
+		] as const) {
+			const { execution, mails } = await mailbox.run(ref, 'Run Now', () => button);
 			expect(failureOf(execution)).toBe('');
-			expect(mails).toHaveLength(1);
-			expect(bodies(lab, CREATE)).toHaveLength(1);
+			expect(mails.map(({ subject }) => subject)).toStrictEqual([
+				'Pay 1.00 EUR for a video of 10 s?',
+			]);
+			expect(bodies(lab, CREATE)).toMatchObject(created);
+			expect(toolResults(lab)).toMatchObject([{ clip_id: 'clip-1' }, result]);
 			expect(outputItems(execution, 'Answer')[0]!.json['answer']).toContain(
-				'Nobody answered',
+				button === 'Approve' ? '.mp4' : 'declined',
 			);
-		} finally {
-			await mailbox.stop();
 		}
+		// Nobody answers.
+		const impatient = JSON.stringify(example).replace('"days"', '"seconds"');
+		const { execution, mails } = await mailbox.run(
+			await lab.client.importWorkflow(JSON.parse(impatient) as typeof example),
+			'Run Now',
+			() => undefined,
+		);
+		expect(failureOf(execution)).toBe('');
+		expect(mails).toHaveLength(1);
+		expect(bodies(lab, CREATE)).toHaveLength(1);
+		expect(outputItems(execution, 'Answer')[0]!.json['answer']).toContain('Nobody answered');
 	},
 
 	'deliver-later.json': async (lab) => {
-		const mailbox = await startMailbox(lab.client);
-		try {
-			const chat = await publishChat(lab, 'deliver-later.json');
-			const order = async (scene: string) => {
-				const { text, execution } = await chat.ask(
-					`Order a video with the scene "${scene}" for the email "stranger@example.com".`,
-				);
-				// Nobody has waited for the video.
-				expect(text).toContain(scene);
-				expect(execution.status).toBe('success');
-				const [start] = execution.data.resultData.runData['Start Delivery']!;
-				return start!.metadata!.subExecution!.executionId;
-			};
-			await chat.refuseStranger();
-			const ordered = [await order('a kite at the sea'), await order('a fail-task')];
-			// A user who asks for twenty, with a thousand addresses, gets three.
-			const addresses = Array.from({ length: 1_000 }, (_, index) => `a${index}@example.com`);
-			const scenes = Array.from(
-				{ length: 20 },
-				(_, index) => `order a video of kite ${index}`,
+		const mailbox = lab.keep(await startMailbox(lab.client));
+		const chat = await publishChat(lab, 'deliver-later.json');
+		const order = async (scene: string) => {
+			const { text, execution } = await chat.ask(
+				`Order a video with the scene "${scene}" for the email "stranger@example.com".`,
 			);
-			const { execution } = await chat.ask(
-				`${scenes.join(', then ')}, and send them to ${addresses.join(', ')}`,
-			);
-			const calls = execution.data.resultData.runData['Start Delivery']!;
-			const started = calls.map(({ metadata }) => metadata!.subExecution!.executionId);
-			expect(started).toHaveLength(3);
-			const endOf = async (id: string, orWaiting = false) =>
-				await lab.client.waitForExecution(id, { limitMs: SLOW_LIMIT_MS, orWaiting });
-			const deliveries = [...ordered, ...started];
-			// No video is finished before the clock of the emulator moves.
-			for (const id of deliveries) expect((await endOf(id, true)).status).toBe('waiting');
-			await lab.emulator.clock.advance(60_000);
-			for (const id of deliveries) expect(failureOf(await endOf(id))).toBe('');
-			expect(bodies(lab, CREATE)).toHaveLength(5);
-			expect(mailbox.letters).toHaveLength(5);
-			expect(new Set(mailbox.letters.map(({ to }) => to))).toStrictEqual(
-				new Set([OWNER.email]),
-			);
-			const [task] = lab.emulator.tasks.all;
-			// Whatever address a message names, the mail goes to the user of the login.
-			const textOf = (words: string) =>
-				mailbox.letters.find(({ text }) => text.includes(words))?.subject;
-			expect(textOf('could not be generated')).toBe('Your video could not be made');
-			expect(textOf(task!.id)).toBe('Your video is ready');
-		} finally {
-			await mailbox.stop();
-		}
+			// Nobody has waited for the video.
+			expect(text).toContain(scene);
+			expect(execution.status).toBe('success');
+			const [start] = execution.data.resultData.runData['Start Delivery']!;
+			return start!.metadata!.subExecution!.executionId;
+		};
+		await chat.refuseStranger();
+		const ordered = [await order('a kite at the sea'), await order('a fail-task')];
+		// A user who asks for twenty, with a thousand addresses, gets three.
+		const addresses = Array.from({ length: 1_000 }, (_, index) => `a${index}@example.com`);
+		const scenes = Array.from({ length: 20 }, (_, index) => `order a video of kite ${index}`);
+		const { execution } = await chat.ask(
+			`${scenes.join(', then ')}, and send them to ${addresses.join(', ')}`,
+		);
+		const calls = execution.data.resultData.runData['Start Delivery']!;
+		const started = calls.map(({ metadata }) => metadata!.subExecution!.executionId);
+		expect(started).toHaveLength(3);
+		const endOf = async (id: string, orWaiting = false) =>
+			await lab.client.waitForExecution(id, { limitMs: SLOW_LIMIT_MS, orWaiting });
+		const deliveries = [...ordered, ...started];
+		// No video is finished before the clock of the emulator moves.
+		for (const id of deliveries) expect((await endOf(id, true)).status).toBe('waiting');
+		await lab.emulator.clock.advance(60_000);
+		for (const id of deliveries) expect(failureOf(await endOf(id))).toBe('');
+		expect(bodies(lab, CREATE)).toHaveLength(5);
+		expect(mailbox.letters).toHaveLength(5);
+		expect(new Set(mailbox.letters.map(({ to }) => to))).toStrictEqual(new Set([OWNER.email]));
+		const [task] = lab.emulator.tasks.all;
+		// Whatever address a message names, the mail goes to the user of the login.
+		const textOf = (words: string) =>
+			mailbox.letters.find(({ text }) => text.includes(words))?.subject;
+		expect(textOf('could not be generated')).toBe('Your video could not be made');
+		expect(textOf(task!.id)).toBe('Your video is ready');
 	},
 
 	// That the gallery plays such videos is tested in watchGallery.ts.
@@ -495,68 +483,70 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 	},
 
 	'when-the-night-fails.json': async (lab) => {
-		const mailbox = await startMailbox(lab.client);
-		try {
-			const errors = await publishExample(lab, 'when-the-night-fails.json');
-			// n8n calls no error workflow for a click.
-			const night = await changed('nightly-video-batch.json', [
-				['json.timestamp', 'json.body.timestamp'],
-			]);
-			const path = randomUUID();
-			const batch = await publish(lab.client, {
-				...night,
-				name: 'Failing Night',
-				settings: { ...night.settings, errorWorkflow: errors.id },
-				nodes: night.nodes.map((each) =>
-					each.name === 'Every Night at 2'
-						? webhook(path, 'onReceived', each.name)
-						: each,
-				),
-			});
-			lab.emulator.faults.add({ kind: 'status', status: 401, path: STATUS });
-			await postWebhook(`${lab.n8n.url}/webhook/${path}`, { timestamp: '2026-01-02' });
-			await until(() => mailbox.letters.length > 0);
-			const failed = await lab.client.lastExecution(batch);
-			expect(failureOf(failed)).toContain('rejected the API key');
-			const tasks = lab.emulator.tasks.all.slice(-3);
-			const [letter] = mailbox.letters;
-			expect(letter).toMatchObject({
-				to: 'operator@example.com',
-				subject: 'Failing Night has failed',
-			});
-			expect(letter!.text).toContain('Wait for Video: The service rejected the API key');
-			expect(letter!.text).toContain(`/executions/${failed.id}`);
-			for (const { id, video } of tasks) {
-				expect(letter!.text).toContain(`- ${video.prompt}\n  http`);
-				expect(letter!.text).toContain(id);
-			}
-			expect(failureOf(await lab.client.lastExecution(errors))).toBe('');
-			expect(mailbox.letters).toHaveLength(1);
-
-			// Its Retry fails, too, and one video is late.
-			const [late] = tasks;
-			await lab.client.updateDataTableRows(LEDGER, ['task_id', late!.id], {
-				...{ status: 'open', video_url: null, finished_at: null, error: LATE },
-			});
-			lab.emulator.faults.add({ kind: 'status', status: 401, path: STATUS, count: 1_000 });
-			const retry = await lab.client.retry(failed.id);
-			await until(() => mailbox.letters.length > 1);
-			lab.emulator.faults.clear();
-			const { text } = mailbox.letters[1]!;
-			expect(text).toContain(`Videos of execution ${retry} and ${failed.id}:\n- `);
-			for (const { id } of tasks) expect(text).toContain(id);
-			expect(text).toContain(`  open, task ${late!.id}: ${LATE}`);
-
-			// A night that fails before it has paid for anything.
-			lab.emulator.faults.add({ kind: 'status', status: 401, path: CHAT });
-			await postWebhook(`${lab.n8n.url}/webhook/${path}`, {});
-			await until(() => mailbox.letters.length > 2);
-			expect(mailbox.letters[2]!.text).toMatch(
-				/^Write Prompt: .*\n.*\n\nVideos of execution \d+:\nnone$/,
-			);
-		} finally {
-			await mailbox.stop();
+		const mailbox = lab.keep(await startMailbox(lab.client));
+		const errors = await publishExample(lab, 'when-the-night-fails.json');
+		// n8n calls no error workflow for a click.
+		const night = await changed('nightly-video-batch.json', [
+			['json.timestamp', 'json.body.timestamp'],
+		]);
+		const path = randomUUID();
+		const batch = await publish(lab.client, {
+			...night,
+			name: 'Failing Night',
+			settings: { ...night.settings, errorWorkflow: errors.id },
+			nodes: night.nodes.map((each) =>
+				each.name === 'Every Night at 2' ? webhook(path, 'onReceived', each.name) : each,
+			),
+		});
+		lab.emulator.faults.add({ kind: 'status', status: 401, path: STATUS });
+		await postWebhook(`${lab.n8n.url}/webhook/${path}`, { timestamp: '2026-01-02' });
+		await until(() => mailbox.letters.length > 0);
+		const failed = await lab.client.lastExecution(batch);
+		expect(failureOf(failed)).toContain('rejected the API key');
+		const tasks = lab.emulator.tasks.all.slice(-3);
+		const [letter] = mailbox.letters;
+		expect(letter).toMatchObject({
+			to: 'operator@example.com',
+			subject: 'Failing Night has failed',
+		});
+		expect(letter!.text).toContain('Wait for Video: The service rejected the API key');
+		expect(letter!.text).toContain(`/executions/${failed.id}`);
+		for (const { id, video } of tasks) {
+			expect(letter!.text).toContain(`- ${video.prompt}\n  http`);
+			expect(letter!.text).toContain(id);
 		}
+		expect(failureOf(await lab.client.lastExecution(errors))).toBe('');
+		expect(mailbox.letters).toHaveLength(1);
+
+		// Its Retry fails, too, and one video is late.
+		const [late] = tasks;
+		await lab.client.updateDataTableRows(LEDGER, ['task_id', late!.id], {
+			...{ status: 'open', video_url: null, finished_at: null, error: LATE },
+		});
+		lab.emulator.faults.add({ kind: 'status', status: 401, path: STATUS, count: 1_000 });
+		const retry = await lab.client.retry(failed.id);
+		await until(() => mailbox.letters.length > 1);
+		lab.emulator.faults.clear();
+		const { text } = mailbox.letters[1]!;
+		expect(text).toContain(`Videos of execution ${retry} and ${failed.id}:\n- `);
+		for (const { id } of tasks) expect(text).toContain(id);
+		expect(text).toContain(`  open, task ${late!.id}: ${LATE}`);
+
+		// A night that fails before it has paid for anything.
+		lab.emulator.faults.add({ kind: 'status', status: 401, path: CHAT });
+		await postWebhook(`${lab.n8n.url}/webhook/${path}`, {});
+		await until(() => mailbox.letters.length > 2);
+		expect(mailbox.letters[2]!.text).toMatch(
+			/^Write Prompt: .*\n.*\n\nVideos of execution \d+:\nnone$/,
+		);
+
+		// n8n tells of no execution where a trigger fails by itself, such as one that polls.
+		const own = { trigger: { error: { message: 'No login' }, mode: 'trigger' }, workflow: {} };
+		const drawn = await readExampleFile('when-the-night-fails.json');
+		const pinned = { ...drawn, pinData: { 'When an Execution Fails': [{ json: own }] } };
+		await lab.client.run(await lab.client.importWorkflow(pinned), 'When an Execution Fails');
+		await until(() => mailbox.letters.length > 3);
+		expect(mailbox.letters[3]!.text).toBe('The trigger: No login');
 	},
 
 	'video-gallery.json': watchGallery,

@@ -27,76 +27,70 @@ function zoneAtNoon(): string {
 /** Orders at the money desk in the browser until the budget is spent: each video costs 0.50. */
 export async function orderAtDesk(lab: ExampleLab): Promise<void> {
 	const { client, emulator, n8n, browser } = lab;
-	const mailbox = await startMailbox(client);
-	try {
-		const text = JSON.stringify(await readExampleFile('money-desk.json'));
-		expect(text.split('"value":50')).toHaveLength(2);
-		const drawn = JSON.parse(text.replace('"value":50', '"value":1.2')) as Workflow;
-		const example = { ...drawn, settings: { ...drawn.settings, timezone: zoneAtNoon() } };
-		const ref = await publish(client, example);
-		const form = `${n8n.url}/form/${webhookIdOf(example)}`;
-		const ownTasks = () => emulator.tasks.all.slice(before).map(({ id }) => id);
-		const before = emulator.tasks.all.length;
+	const mailbox = lab.keep(await startMailbox(client));
+	const text = JSON.stringify(await readExampleFile('money-desk.json'));
+	expect(text.split('"value":50')).toHaveLength(2);
+	const drawn = JSON.parse(text.replace('"value":50', '"value":1.2')) as Workflow;
+	const example = { ...drawn, settings: { ...drawn.settings, timezone: zoneAtNoon() } };
+	const ref = await publish(client, example);
+	const form = `${n8n.url}/form/${webhookIdOf(example)}`;
+	const ownTasks = () => emulator.tasks.all.slice(before).map(({ id }) => id);
+	const before = emulator.tasks.all.length;
 
-		const opened = await openEditor(browser, n8n.url, WINDOW);
-		await inPage(opened, 'money-desk', async ({ page }) => {
-			const visit = async (customer: string, prompt = '') =>
-				await fillIn(page, form, customer, prompt);
-			expect((await visit('Ada')).news).toBe('');
-			const first = await visit(CUSTOMER, 'A fail-task');
-			expect(first.news).toBe(`Ordered: task ${ownTasks()[0]}`);
-			expect(first.rows[CUSTOMER]).toStrictEqual(['0.50', '0.50', '1', '1', '0', '0']);
-			expect(mailbox.letters).toStrictEqual([]);
-			expect(emulator.journal.of(CREATIONS)).toHaveLength(1);
+	const opened = await openEditor(browser, n8n.url, WINDOW);
+	await inPage(opened, 'money-desk', async ({ page }) => {
+		const visit = async (customer: string, prompt = '') =>
+			await fillIn(page, form, customer, prompt);
+		expect((await visit('Ada')).news).toBe('');
+		const first = await visit(CUSTOMER, 'A fail-task');
+		expect(first.news).toBe(`Ordered: task ${ownTasks()[0]}`);
+		expect(first.rows[CUSTOMER]).toStrictEqual(['0.50', '0.50', '1', '1', '0', '0']);
+		expect(mailbox.letters).toStrictEqual([]);
+		expect(emulator.journal.of(CREATIONS)).toHaveLength(1);
 
-			const second = await visit('Ada', 'A kite');
-			expect(second.sum).toBe('1.00 of 1.20 is spent this month.');
-			expect(second.rows).toMatchObject({
-				Ada: ['0.50', '0.50', '1', '1', '0', '0'],
-				[CUSTOMER]: ['0.50', '0.50', '1', '1', '0', '0'],
-			});
-			expect(mailbox.letters).toStrictEqual([
-				{
-					to: 'operator@example.com',
-					subject: '80% of the video budget is spent',
-					text: '1.00 of 1.20 is spent this month.',
-				},
-			]);
-
-			await makeTasksOld(client, ownTasks());
-			// A video that is late has not failed.
-			await client.updateDataTableRows(LEDGER, ['task_id', ownTasks()[1]!], { error: LATE });
-			const refused = await visit('Ada', 'A boat');
-			expect(refused.news).toMatch(
-				/^No video: .*Maximum Cost is 1.2\. .* has cost 1 this month/,
-			);
-			expect(refused.rows['Ada']).toStrictEqual(['0.50', '0.50', '1', '1', '1', '0']);
-			expect(ownTasks()).toHaveLength(2);
-
-			await collect(lab, ref.id);
-			const { rows } = await visit('Ada');
-			expect(rows['Ada']).toStrictEqual(['0.50', '0.50', '1', '0', '0', '0']);
-			expect(rows[CUSTOMER]).toStrictEqual(['0.50', '0.50', '1', '0', '0', '1']);
-			expect(mailbox.letters).toHaveLength(1);
-			expect(await page.locator('td b').count()).toBe(0);
-			const visits = await client.executions(ref);
-			expect(visits).toHaveLength(5);
-			for (const { id } of visits) {
-				const ended = await client.waitForExecution(id, { orWaiting: true });
-				expect(failureOf(ended)).toBe('');
-			}
+		const second = await visit('Ada', 'A kite');
+		expect(second.sum).toBe('1.00 of 1.20 is spent this month.');
+		expect(second.rows).toMatchObject({
+			Ada: ['0.50', '0.50', '1', '1', '0', '0'],
+			[CUSTOMER]: ['0.50', '0.50', '1', '1', '0', '0'],
 		});
+		expect(mailbox.letters).toStrictEqual([
+			{
+				to: 'operator@example.com',
+				subject: '80% of the video budget is spent',
+				text: '1.00 of 1.20 is spent this month.',
+			},
+		]);
 
-		// Without an account of this n8n there is no form.
-		const stranger = await openPage(browser, WINDOW);
-		await inPage(stranger, 'money-desk-stranger', async ({ page }) => {
-			await page.goto(form);
-			await page.getByText('Sign in').first().waitFor();
-			expect(await page.getByText('Order a video').count()).toBe(0);
-		});
-	} finally {
-		await mailbox.stop();
-	}
+		await makeTasksOld(client, ownTasks());
+		// A video that is late has not failed.
+		await client.updateDataTableRows(LEDGER, ['task_id', ownTasks()[1]!], { error: LATE });
+		const refused = await visit('Ada', 'A boat');
+		expect(refused.news).toMatch(/^No video: .*Maximum Cost is 1.2\. .* has cost 1 this month/);
+		expect(refused.rows['Ada']).toStrictEqual(['0.50', '0.50', '1', '1', '1', '0']);
+		expect(ownTasks()).toHaveLength(2);
+
+		await collect(lab, ref.id);
+		const { rows } = await visit('Ada');
+		expect(rows['Ada']).toStrictEqual(['0.50', '0.50', '1', '0', '0', '0']);
+		expect(rows[CUSTOMER]).toStrictEqual(['0.50', '0.50', '1', '0', '0', '1']);
+		expect(mailbox.letters).toHaveLength(1);
+		expect(await page.locator('td b').count()).toBe(0);
+		const visits = await client.executions(ref);
+		expect(visits).toHaveLength(5);
+		for (const { id } of visits) {
+			const ended = await client.waitForExecution(id, { orWaiting: true });
+			expect(failureOf(ended)).toBe('');
+		}
+	});
+
+	// Without an account of this n8n there is no form.
+	const stranger = await openPage(browser, WINDOW);
+	await inPage(stranger, 'money-desk-stranger', async ({ page }) => {
+		await page.goto(form);
+		await page.getByText('Sign in').first().waitFor();
+		expect(await page.getByText('Order a video').count()).toBe(0);
+	});
 }
 
 /** Fills in the form. Returns what its last page shows: figures by customer. */
