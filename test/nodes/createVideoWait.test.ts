@@ -231,30 +231,22 @@ describe('a video that nothing in the workflow waits for', () => {
 	});
 });
 
+const PUT = 'Put Output File in Field';
+
 test.each<[IDataObject, string]>([
 	// Neither on nor off.
 	[{ download: '={{ ["FALSE", "no"][$itemIndex] }}' }, 'Download Video is no'],
 	// A field that an item would not have.
-	[
-		{ binaryProperty: '={{ ["data", " __proto__"][$itemIndex] }}' },
-		'Put Output File in Field is __proto__',
-	],
+	[{ binaryProperty: '={{ ["data", " __proto__"][$itemIndex] }}' }, `${PUT} is __proto__`],
 	[{ options: { thumbnailProperty: '__proto__' } }, 'Put Thumbnail in Field is __proto__'],
 	[
 		{ options: { downloadThumbnail: true, thumbnailProperty: 'data' } },
 		'Put Thumbnail in Field is also the field of the video',
 	],
-	[
-		{ options: { fileName: '={{ $("Nowhere").first().json.name }}' } },
-		"Referenced node doesn't exist",
-	],
+	[{ options: { fileName: '={{ $("No").item.json.name }}' } }, "Referenced node doesn't exist"],
 ])('%j is found before anything is paid', async (parameters, message) => {
 	const { options, ...more } = parameters;
-	const { error } = await create(
-		['a', 'b'],
-		{ ...(options as IDataObject) },
-		{ parameters: more },
-	);
+	const { error } = await create(['a', 'b'], options as IDataObject, { parameters: more });
 	expect(error!.message).toContain(message);
 	expect(server.requests).toHaveLength(0);
 });

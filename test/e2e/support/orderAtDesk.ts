@@ -49,18 +49,14 @@ export async function orderAtDesk(lab: ExampleLab): Promise<void> {
 		expect(emulator.journal.of(CREATIONS)).toHaveLength(1);
 
 		const second = await visit('Ada', 'A kite');
-		expect(second.sum).toBe('1.00 of 1.20 is spent this month.');
+		const sum = '1.00 of 1.20 is spent this month.';
+		expect(second.sum).toBe(sum);
 		expect(second.rows).toMatchObject({
 			Ada: ['0.50', '0.50', '1', '1', '0', '0'],
 			[CUSTOMER]: ['0.50', '0.50', '1', '1', '0', '0'],
 		});
-		expect(mailbox.letters).toStrictEqual([
-			{
-				to: 'operator@example.com',
-				subject: '80% of the video budget is spent',
-				text: '1.00 of 1.20 is spent this month.',
-			},
-		]);
+		const subject = '80% of the video budget is spent';
+		expect(mailbox.letters).toStrictEqual([{ to: 'operator@example.com', subject, text: sum }]);
 
 		await makeTasksOld(client, ownTasks());
 		// A video that is late has not failed.
@@ -117,17 +113,13 @@ async function fillIn(page: Page, form: string, customer: string, prompt: string
 
 /** Collects the open videos of a workflow. */
 async function collect({ client }: ExampleLab, workflowId: string): Promise<void> {
+	const which = { tasks: 'ledger', ledgerTasks: 'workflow', workflowId };
+	const parameters = { ...which, download: false, options: { minimumAge: 0 } };
 	const ref = await client.importWorkflow(
 		workflow('Collect the Orders', [
 			node('Start', 'n8n-nodes-base.manualTrigger', 1),
 			node('Wait for Video', 'n8n-nodes-agent-video.waitForVideo', 1, {
-				parameters: {
-					tasks: 'ledger',
-					ledgerTasks: 'workflow',
-					workflowId,
-					download: false,
-					options: { minimumAge: 0 },
-				},
+				parameters,
 				credential: 'Agent Video account',
 			}),
 		]),
