@@ -54,12 +54,15 @@ test.each([
 	['a result comes again later', 'running paused running paused', { kind: 'calling' }],
 	['three results are the same', 'queued queued queued', REPEATED],
 	['the same among others', 'queued running queued running queued', REPEATED],
+	['one reply asks for all', '4,4,4,4', { kind: 'calling' }],
+	['some replies ask for two', 'on,on off on,on', { kind: 'calling' }],
+	['each reply asks for two', 'on,on on,off off,on', REPEATED],
 ])('the same call again, where %s', (_name, texts, phase) => {
 	let conversation = START;
-	for (const [round, said] of texts.split(' ').entries()) {
-		conversation = reply(conversation, `c${round}`);
-		conversation = result(conversation, `c${round}`, said);
+	for (const said of texts.split(' ').map((each) => each.split(','))) {
+		conversation = reply(conversation, ...Object.keys(said));
+		for (const [id, text] of Object.entries(said))
+			conversation = result(conversation, id, text);
 	}
-	const last = reply(conversation, 'last');
-	expect(last.phase).toStrictEqual(phase);
+	expect(reply(conversation, 'a', 'b', 'c', 'd').phase).toStrictEqual(phase);
 });

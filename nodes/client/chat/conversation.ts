@@ -25,7 +25,7 @@ export interface ConversationLimits {
 	readonly maxCallsPerRound?: number;
 }
 
-/** Maximum calls of the same tool with the same arguments and the same result. */
+/** Maximum replies that call the same tool with the same arguments and get the same result. */
 const MAX_REPEATS = 3;
 
 /** A tool call as a conversation keeps it: what the model has asked for, where that is, and its result. */
@@ -245,11 +245,15 @@ function completeRound(conversation: Conversation): Conversation {
 function exceededLimit({ rounds, calls }: Conversation, limits: ConversationLimits) {
 	if (rounds >= limits.maxRounds) return 'max_rounds';
 	if (calls.length > limits.maxCalls) return 'max_tool_calls';
-	// A tool that is polled answers in another way some day. A call without a result counts with the most frequent one.
+	// A tool that is polled answers in another way some day. A call without a result counts with the most frequent one. Equal calls
+	// of one reply count once: none of them was made in view of a result.
 	const counts = new Map<string, number>();
-	for (const { name, arguments: args, result } of calls) {
+	const seen = new Set<string>();
+	for (const { name, arguments: args, result, round } of calls) {
 		const call = `${name} ${shown(args)}`;
 		const same = result === undefined ? call : `${call} ${result}`;
+		if (seen.has(`${round} ${same}`)) continue;
+		seen.add(`${round} ${same}`);
 		const count = (counts.get(same) ?? 0) + 1;
 		counts.set(same, count).set(call, Math.max(count, counts.get(call) ?? 0));
 	}
