@@ -85,7 +85,7 @@ export async function runAgent(
 				await askAll(run, slots);
 			}
 		}
-		const request = requestToolNodes(state);
+		const request = requestToolNodes(context, state);
 		if (request !== undefined) state.notes = notesOf(context);
 		return request ?? emit(run, state);
 	} catch (error) {

@@ -7,7 +7,7 @@ import { counted } from '../client/values';
 import { hintMissingFiles } from '../shared/files/download';
 import { forVisitors } from '../shared/chat/chatStream';
 import { leave, leftIn, takeBack } from '../shared/engine/rest';
-import { ranBehind, runDataOf, runIndexOf } from '../shared/engine/runs';
+import { linkTools, ranBehind, runDataOf, runIndexOf } from '../shared/engine/runs';
 import { isConnected, workflowOf } from '../shared/engine/workflow';
 import { FIRST_TOOL } from '../shared/run/nodeContext';
 import { ofRetry, withoutKeys } from '../shared/run/nodeErrors';
@@ -49,12 +49,19 @@ const UNSEEN = ['Conversations left through', 'which has no connection'] as cons
  *
  * The engine merges the arguments into the input item with the given index, so that the expressions of a tool node see
  * its fields. In later runs the input items are results of tool branches: then the fields of the original item are sent
- * along with the arguments.
+ * along with the arguments. A request has one source for all links: the calls of the next batch follow in another one.
  */
-export function requestToolNodes(state: AgentState): EngineRequest | undefined {
-	const calls = dueCalls(state)
-		.flat()
-		.filter(({ slot, record }) => Object.hasOwn(slot.toolNodes!, record.name));
+export function requestToolNodes(
+	context: IExecuteFunctions,
+	state: AgentState,
+): EngineRequest | undefined {
+	const isOfNode = ({ slot, record }: Call) => Object.hasOwn(slot.toolNodes!, record.name);
+	const calls =
+		dueCalls(state)
+			.find((due) => due.some(isOfNode))
+			?.filter(isOfNode) ?? [];
+	if (calls.length === 0) return undefined;
+	linkTools(context, calls[0]!.slot.source!);
 	const actions = calls.map((call) => {
 		const { slot, record } = call;
 		const { nodeName, ...tool } = slot.toolNodes![record.name]!;
@@ -73,7 +80,7 @@ export function requestToolNodes(state: AgentState): EngineRequest | undefined {
 			metadata: { itemIndex: isFirstRun ? slot.item : NO_ITEM },
 		};
 	});
-	return actions.length === 0 ? undefined : { actions, metadata: {} };
+	return { actions, metadata: {} };
 }
 
 /**

@@ -17,13 +17,14 @@ import { textOf } from '../shared/chat/schemaForm';
 import { readToolNodes, type ToolNodes } from '../shared/chat/toolNodes';
 import { nodeOf } from '../shared/engine/context';
 import { sourceOf, stopOnError, type notesOf } from '../shared/engine/runs';
+import { workflowOf } from '../shared/engine/workflow';
 import { notingSigned } from '../shared/files/fileSource';
 import { isSingleOutput } from '../shared/run/nodeContext';
 import { failureJson, shownText, toNodeError } from '../shared/run/nodeErrors';
 import { openRun, type Run } from '../shared/run/run';
 import { checkDrawings, entriesOf } from './drawing';
 import { agentForm, readTools, type ToolEntry } from './properties';
-import { checkReturns, comesOut } from './arrival';
+import { arrivalOf, checkReturns, comesOut } from './arrival';
 
 const NO_TOOLS = [
 	'Tools',
@@ -112,6 +113,7 @@ export async function beginBatch(
 		if (!forms.some((form) => 'value' in form)) valueOf(forms[0]!);
 		checkReturns(returns);
 		const toolNodes = await readToolNodes(run);
+		checkLinks(run, slots, toolNodes);
 		for (const [index, slot] of slots.entries()) {
 			const fields = await settled(readSlot(run, slot.item, forms[index]!, toolNodes));
 			const { conversation, memory, signed } = slot;
@@ -127,6 +129,31 @@ export async function beginBatch(
 			throw toNodeError(run, error, slots.length > 1 ? undefined : slots[0]!.item);
 		}
 		failSlots(run, slots, error);
+	}
+}
+
+/** An expression that reads the item of another node which the own one is made from, in JSON. */
+const LINKED =
+	/\$(?:\(|node\[)\s*\\?['"`](.+?)\\?['"`]\s*[)\]]\W+(?:item|pairedItem|json|binary)\b/g;
+const OWN_FIELDS =
+	'Read it by {{ $json }}, which has the fields of the item that each call is for, or lead the items in one at a time, through Loop Over Items';
+
+/** Whatever item a call is for, n8n links what it gives a tool node to the first one: that of somebody else. */
+function checkLinks(
+	{ context }: Run,
+	slots: readonly ConversationSlot[],
+	{ nodes }: ToolNodes,
+): void {
+	const { linkedItem } = arrivalOf(context);
+	for (const { nodeName } of Object.values(nodes)) {
+		const text = JSON.stringify(workflowOf(context).nodes[nodeName]?.parameters ?? {});
+		for (const [, from = ''] of text.matchAll(LINKED)) {
+			const isOther = slots.some(
+				({ item }) => linkedItem(from, item) !== linkedItem(from, 0),
+			);
+			const problem = `reads the item of ${from}, of which n8n gives it the first one in all calls`;
+			if (isOther) throw new InputError(nodeName, problem, OWN_FIELDS);
+		}
 	}
 }
 

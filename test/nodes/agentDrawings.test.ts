@@ -31,6 +31,7 @@ const loop = (reset?: string | boolean, typeVersion = 3) => ({
 });
 const RESET = "={{ $prevNode.name === 'weather' }}";
 const EACH = 'weather > Inner > Agent; Inner:1 > Each > Inner';
+const QUESTION = "={{ $('Questions').item.json.question }}";
 const NO_RESET = /^Inner has no expression for Reset\b.*\$prevNode\.name === "weather"/;
 const TWO_AGENTS = `Questions > Agent, Other`;
 const SHARED = /^Tool branches lead to the agent \w+ as well, through \w+\b/;
@@ -142,6 +143,15 @@ const REJECTED: Readonly<Record<string, Drawing & { readonly error: RegExp }>> =
 		nodes: { Other: agent('time') },
 		error: /^Tool branches lead to the agent Other as well /,
 	},
+	...Object.fromEntries(
+		[QUESTION, `={{ $node["Questions"].json.question }}`].map((reads) => [
+			`a tool node that reads by ${reads} where several items come`,
+			{
+				...{ ways: BACK, questions: ['Rome', 'Oslo'], toolNodes: { calc: 'Agent' }, reads },
+				error: /^calc reads the item of Questions, of which n8n gives it the first one\b.*\$json/,
+			},
+		]),
+	),
 	'an agent behind Answer, whose tool cannot come back': {
 		ways: `${BACK}; Answers > Other; Other:2 > time`,
 		nodes: { Other: agent('time', 'Hello') },
@@ -196,6 +206,19 @@ test.each([
 	expect(run.data.resultData.error).toHaveProperty('context.itemIndex', undefined);
 	expect(model.requests).toHaveLength(0);
 });
+
+/** Loop Over Items, which links an item to where it had it from. */
+function batches(): StubWork {
+	let left: INodeExecutionData[] | undefined;
+	return (items) => {
+		left ??= items.map(({ json }, item) => ({
+			json,
+			pairedItem: { item, sourceOverwrite: { previousNode: 'Questions' } },
+		}));
+		const next = left.shift();
+		return next === undefined ? [items, []] : [[], [next]];
+	};
+}
 
 const RIGHT = 'Rome: {"degrees":4}';
 const TOLD = maps(() => ({ degrees: 4 }));
@@ -368,6 +391,22 @@ const CONVERSATIONS: Readonly<Record<string, Conversations>> = {
 			'Rome, calc:Oslo; Athens; calc:Paris: {"told":"Rome"} {"degrees":4} {"told":"Athens"} {"degrees":5}',
 		],
 		requests: 4,
+	},
+	'a tool node that reads by links, in each round of a loop, and after a branch': {
+		ways: `Questions > Loop > Done; Loop:1 > Agent; Answers > Loop; ${BACK}`,
+		questions: ['calc:Rome; Oslo; calc:Bonn', 'calc:Athens; Rome, calc:Oslo'],
+		nodes: { Loop: { ...loop(), work: batches() }, weather: finds },
+		...{ toolNodes: { calc: 'Agent' }, reads: QUESTION, requests: 7 },
+		answers: [
+			'calc:Rome; Oslo; calc:Bonn: {"told":"calc:Rome; Oslo; calc:Bonn"} {"degrees":4} {"told":"calc:Rome; Oslo; calc:Bonn"}',
+			'calc:Athens; Rome, calc:Oslo: {"told":"calc:Athens; Rome, calc:Oslo"} {"degrees":4} {"told":"calc:Athens; Rome, calc:Oslo"}',
+		],
+	},
+	'a tool node that reads by links what all items are made from': {
+		...{ ways: BACK, questions: ['calc:Rome', 'calc:Oslo'], toolNodes: { calc: 'Agent' } },
+		nodes: { Start: { type: 'manualTrigger', work: asks('Hi') } },
+		reads: "={{ $('Start').item.json.question }}",
+		answers: ['calc:Rome: {"told":"Hi"}', 'calc:Oslo: {"told":"Hi"}'],
 	},
 	'an AI Agent with a tool behind two outputs, with several calls in a round': {
 		ways: 'Agent > Answers; Agent:2 > Ai; Agent:3 > Ai > Agent',
@@ -790,19 +829,6 @@ describe('an outcome that leads back is a question', () => {
 		expect(model.requests).toHaveLength(requests);
 		expect(failure).toMatch(requests === 12 ? /^$/ : BOUND);
 	});
-
-	/** Loop Over Items, which links an item to where it had it from. */
-	function batches(): StubWork {
-		let left: INodeExecutionData[] | undefined;
-		return (items) => {
-			left ??= items.map(({ json }, item) => ({
-				json,
-				pairedItem: { item, sourceOverwrite: { previousNode: 'Questions' } },
-			}));
-			const next = left.shift();
-			return next === undefined ? [items, []] : [[], [next]];
-		};
-	}
 
 	interface Ended extends Drawing {
 		/** The node that one item comes to. */

@@ -205,51 +205,32 @@ describe('of what a branch returns, without its links, the model is told', () =>
 	const stack =
 		'\n    at run (/home/node/app/index.js:1:2)\n    at main (/home/node/app/main.js:3:4)';
 	const config = { headers: { authorization: 'Bearer secret' } };
-	test.each<[string, IDataObject[], told: unknown, failed?: boolean]>([
+	type Row = [string, IDataObject[], told: unknown, failed?: boolean];
+	const fails = (name: string, item: IDataObject, error = item['error']) =>
+		[name, [item], { error }, true] as Row;
+	test.each<Row>([
 		['several items', [{ n: 1 }, { n: 2 }], [{ n: 1 }, { n: 2 }]],
 		['an empty item', [{}], {}],
-		...['', 0, [], {}].map((error): [string, IDataObject[], unknown] => [
+		...['', 0, [], {}].map((error): Row => [
 			`what some APIs send without an error: ${JSON.stringify(error)}`,
 			...([[{ error }], { error }] as [IDataObject[], unknown]),
 		]),
-		['a number', [{ error: 7 }], { error: 7 }, true],
-		['a text', [{ error: `It broke.${stack}` }], { error: 'It broke.' }, true],
-		[
+		fails('a number', { error: 7 }),
+		fails('a text', { error: `It broke.${stack}` }, 'It broke.'),
+		fails(
 			'no path of the server',
-			[{ error: "ENOENT: no such file, open '/home/node/.n8n/config'" }],
-			{ error: "ENOENT: no such file, open '(path)'" },
-			true,
-		],
-		[
-			'a path of a URL',
-			[{ error: 'Cannot GET /api/users/12' }],
-			{ error: 'Cannot GET /api/users/12' },
-			true,
-		],
-		[
+			{ error: "ENOENT: no such file, open '/home/node/.n8n/config'" },
+			"ENOENT: no such file, open '(path)'",
+		),
+		fails('a path of a URL', { error: 'Cannot GET /api/users/12' }),
+		fails(
 			'an error of n8n',
-			[{ error: { message: 'Not found', description: '404. Try later. Or never.', stack } }],
-			{ error: 'Not found 404.' },
-			true,
-		],
-		[
-			'an error in an error',
-			[{ error: { error: { message: 'Deep', stack } } }],
-			{ error: 'Deep' },
-			true,
-		],
-		[
-			'an error without a message',
-			[{ error: { code: 7, config } }],
-			{ error: { code: 7 } },
-			true,
-		],
-		[
-			'more fields',
-			[{ error: 'No city', stack, hint: 'Rome' }],
-			{ hint: 'Rome', error: 'No city' },
-			true,
-		],
+			{ error: { message: 'Not found', description: '404. Try later. Or never.', stack } },
+			'Not found 404.',
+		),
+		fails('an error in an error', { error: { error: { message: 'Deep', stack } } }, 'Deep'),
+		fails('an error without a message', { error: { code: 7, config } }, { code: 7 }),
+		['more fields', [{ error: 'No', stack, hint: 1 }], { hint: 1, error: 'No' }, true],
 		['no error', [{ stack: ['node', 'redis'] }], { stack: ['node', 'redis'] }],
 	])('%s', async (_name, items, told, failed = false) => {
 		const weather = () => items.map((json) => ({ json }));

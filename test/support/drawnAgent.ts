@@ -38,6 +38,8 @@ export interface Drawing extends Partial<
 	readonly tools?: string;
 	/** Tool nodes, which find the weather, and the node that each is connected to. */
 	readonly toolNodes?: Readonly<Record<string, string>>;
+	/** An expression, which they read instead. */
+	readonly reads?: string;
 	/** Texts as the model of the drawing takes them. */
 	readonly questions?: readonly string[];
 	/** Settings of the agent, such as Execute Once. */
@@ -181,7 +183,12 @@ export async function runDrawing(drawing: Drawing, baseUrl: string) {
 			return work(items);
 		};
 	const tested = agentOf('Agent', tools, drawing);
-	const toolNodes = Object.keys(drawing.toolNodes ?? {}).map((name) => toolNode(name, finds));
+	const { reads } = drawing;
+	const tells: StubWork = (_items, read) => [{ json: { told: String(read?.()) } }];
+	const toolNodes = Object.keys(drawing.toolNodes ?? {}).map((name) => ({
+		...toolNode(name, reads === undefined ? finds : tells),
+		parameters: { ...(reads !== undefined && { operation: reads }) },
+	}));
 	const mentioned = Object.entries(wires).flatMap(([from, to]) => [
 		from,
 		...to.flat().map((each) => each.split('#')[0]!),

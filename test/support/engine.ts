@@ -226,9 +226,10 @@ export function memoryNode(name: string, supply: () => object): INode {
 	);
 }
 
-/** Maps the input items of a stub node to its output. */
+/** Maps the input items of a stub node, and what its parameter `operation` is for the first one, to its output. */
 export type StubWork = (
 	items: INodeExecutionData[],
+	read?: () => unknown,
 ) => INodeExecutionData[] | INodeExecutionData[][];
 
 /** Connections: for each output of a node, the names of the next nodes; `Merge#1` is the second input of Merge. */
@@ -533,7 +534,11 @@ function stubType(
 			const tool = String(parameters['tool'] ?? '');
 			if (tool !== '' && !response?.actionResponses.length)
 				return Promise.resolve(requestOf(tool, parameters['input'] as IDataObject));
-			const given = nodes.find((node) => node.name === name)!.work!(this.getInputData());
+			const read = () => this.getNodeParameter('operation', 0);
+			const given = nodes.find((node) => node.name === name)!.work!(
+				this.getInputData(),
+				read,
+			);
 			const isOutputs = Array.isArray(given[0]) || given.length === 0;
 			return Promise.resolve(
 				isOutputs ? (given as INodeExecutionData[][]) : [given as INodeExecutionData[]],

@@ -155,6 +155,18 @@ export function notesOf(context: IExecuteFunctions) {
 }
 
 /**
+ * Makes the tools that this run asks for read other nodes by the links of the first item of this source: n8n links to that item
+ * whichever one a call is for. By itself n8n looks for the source in the list of the inputs, by the index of the run.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/requests-response.js (prepareRequestedNodesForExecution)
+ * Without it: in a later run of the node `$('name').item` of a tool reads an item of another run, or nothing.
+ */
+export function linkTools(context: IExecuteFunctions, source: ISourceData): void {
+	const data = context.getExecuteData();
+	data.metadata = { ...data.metadata, preservedSourceOverwrite: source };
+}
+
+/**
  * The hints of a run so far.
  *
  * n8n 2.41.1, n8n-core/dist/execution-engine/node-execution-context/execute-context.js

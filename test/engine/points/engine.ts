@@ -117,6 +117,14 @@ function askTool(input: IDataObject): EngineRequest {
 	};
 }
 
+/** Output and run of the source of each run of a node, and whether it was resumed. */
+const SOURCES = [
+	[1, 0, false],
+	[0, 0, true],
+	[0, 0, false],
+	[0, 1, true],
+];
+
 /** The points of n8n's engine, asserted by tiny workflows. */
 export const ENGINE_POINTS: readonly Point[] = [
 	{
@@ -598,29 +606,11 @@ export const ENGINE_POINTS: readonly Point[] = [
 			const kept = ran.map(({ source }) => source[0]?.previousNodeOutput);
 			return [seen, kept, ran.map(({ metadata }) => metadata?.nodeWasResumed)];
 		},
-		expected: [
-			[
-				[1, 0, false],
-				[0, 0, true],
-				[0, 0, false],
-				[0, 1, true],
-			],
-			[7, 7],
-			[true, true],
-		],
+		expected: [SOURCES, [7, 7], [true, true]],
 		without: {
 			context: (context) => ({ getExecuteData: () => copy(context.getExecuteData()) }),
 		},
-		lost: [
-			[
-				[1, 0, false],
-				[0, 0, true],
-				[0, 0, false],
-				[0, 1, true],
-			],
-			[0, 0],
-			[true, true],
-		],
+		lost: [SOURCES, [0, 0], [true, true]],
 	},
 	{
 		n: 39,
@@ -660,9 +650,38 @@ export const ENGINE_POINTS: readonly Point[] = [
 				setMetadata: () => undefined,
 			}),
 		},
-		lost: [
-			[undefined, undefined],
-			[undefined, undefined],
-		],
+		lost: Array.from({ length: 2 }, () => [undefined, undefined]),
+	},
+	{
+		n: 40,
+		name: 'the links of a tool begin at preservedSourceOverwrite in the metadata of the run that has asked for it, at the first item',
+		usedBy: ['linkTools'],
+		observe: async (n8n) => {
+			const seen: unknown[] = [];
+			await n8n.run({
+				nodes: {
+					Rows: () => [[item({ row: 1 }), item({ row: 2 })], [item({ row: 3 })]],
+					Agent: (context) => {
+						const data = context.getExecuteData();
+						if (data.metadata?.nodeWasResumed === true) return [[]];
+						const preservedSourceOverwrite = data.source!['main']![0]!;
+						data.metadata = { preservedSourceOverwrite };
+						return askTool({});
+					},
+					Tool: (context) => {
+						seen.push(context.evaluateExpression("{{ $('Rows').item.json.row }}", 0));
+						return [[]];
+					},
+				},
+				wires: { Rows: [['Agent'], ['Agent']] },
+				hasTool: true,
+			});
+			return seen;
+		},
+		expected: [3, 1],
+		without: {
+			context: (context) => ({ getExecuteData: () => copy(context.getExecuteData()) }),
+		},
+		lost: [3],
 	},
 ];
