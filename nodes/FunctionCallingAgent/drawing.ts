@@ -139,10 +139,15 @@ const noBranch: Rule = ({ toolsOf }, agent) => {
 	return tool && [tool.label, 'has no branch', between(agent.name)];
 };
 
-const notBack: Rule = ({ toolsOf, reach }, agent) => {
-	const { name } = agent;
+const TAKEN = 'If it handles errors, connect it to Error: a new tool takes over its connection';
+
+const notBack: Rule = ({ toolsOf, outputsOf, reach }, agent) => {
+	const { name, onError } = agent;
 	const tool = toolsOf(agent).find(({ wires }) => !reach(wires, name).has(name));
-	return tool && [tool.label, 'has a branch that does not lead back', back(name)];
+	const isTaken =
+		onError === 'continueErrorOutput' && outputsOf(agent).at(-1)!.wires.length === 0;
+	const hint = isTaken ? `${back(name)}. ${TAKEN}` : back(name);
+	return tool && [tool.label, 'has a branch that does not lead back', hint];
 };
 
 /** The results of the calls of one agent would be questions for the other, unless that one answers into the branch. */

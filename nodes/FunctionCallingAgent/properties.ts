@@ -88,7 +88,7 @@ const toolFields = {
 	}),
 	tools: entries<ToolEntry>('Tools', {
 		typeOptions: { fixedCollection: { itemTitle: TOOL_TITLE } },
-		help: 'Functions that the model can call. Connections belong to the position of an output: add new tools at the end, and check the connections after you remove one.',
+		help: 'Functions that the model can call. Connections belong to the position of an output: add new tools at the end, connect an error output again after that, and check the connections after you remove one.',
 		...IN_FORM,
 		entry: ['Tool', 'tool', TOOL_FIELDS],
 	}),

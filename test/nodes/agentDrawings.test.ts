@@ -207,6 +207,16 @@ test.each([
 	expect(model.requests).toHaveLength(0);
 });
 
+test('names the error output where a new tool has got its connection', async () => {
+	const ways = 'Agent > Answers; Agent:2 > weather > Agent; Agent:3 > Log';
+	const { run } = await model.run({ ways, tools: 'weather time', ...SEPARATE });
+	const [failed] = run.data.resultData.runData['Agent']![0]!.data!['main']![4]!;
+	const advice = like(
+		/^Connect the last node of the branch to the input of Agent\. .* to Error\b/,
+	);
+	expect(failed!.json).toMatchObject({ error: like(/^Tool time has a branch/), message: advice });
+});
+
 /** Loop Over Items, which links an item to where it had it from. */
 function batches(): StubWork {
 	let left: INodeExecutionData[] | undefined;
