@@ -117,6 +117,9 @@ function askTool(input: IDataObject): EngineRequest {
 	};
 }
 
+/** What a tool gives back: the fields of the item and those that it was given. */
+const RESULT = ['call-1', { got: { city: 'Rome', day: 2, toolCallId: 'call-1' } }];
+
 /** Output and run of the source of each run of a node, and whether it was resumed. */
 const SOURCES = [
 	[1, 0, false],
@@ -300,21 +303,13 @@ export const ENGINE_POINTS: readonly Point[] = [
 			});
 			return [ran.error ?? ran.status, ...seen];
 		},
-		expected: [
-			'success',
-			[false, []],
-			[true, [['call-1', { got: { city: 'Rome', day: 2, toolCallId: 'call-1' } }]]],
-		],
+		expected: ['success', [false, []], [true, [RESULT]]],
 		without: {
 			context: (context) => ({
 				getExecuteData: () => ({ ...context.getExecuteData(), metadata: {} }),
 			}),
 		},
-		lost: [
-			'success',
-			[false, []],
-			[false, [['call-1', { got: { city: 'Rome', day: 2, toolCallId: 'call-1' } }]]],
-		],
+		lost: ['success', [false, []], [false, [RESULT]]],
 		engine2: {
 			instead: [
 				'Node type "test.stub" returned an engine request, but sub-node execution is not supported',
