@@ -388,7 +388,7 @@ describe('results', () => {
 		[WAIT, { ...OWN, ledgerTasks: 'project' }, 'done', /^1 finished/],
 		[WAIT, OWN, 'queued', /^No open tasks/],
 		['Create', {}, 'done', /^1 finished/],
-		['Create', OWN, 'queued', /^Tasks cannot .* is not in its project/],
+		['Create', OWN, 'queued', /^Tasks cannot .* is not in its project: .* deleted or renamed/],
 	])(
 		'are written into a new table after the old one was deleted, and not looked for there: %s %j',
 		async (start, parameters, status, said) => {

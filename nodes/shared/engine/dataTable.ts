@@ -348,7 +348,7 @@ async function checkLedger(
 	const find = { all: [['workflow_id', 'eq', workflow] as const] };
 	if ((await runOn(context, id, schema, [{ find, limit: 1 }])).length === 0)
 		throw new TableError(
-			`The data table ${schema.name} with the paid calls of this workflow is not in its project: the workflow was moved, or the table was deleted. Move the workflow back; or download that table as CSV, and import it into ${schema.name} of this project. To start without it, add a row here with the workflow_id ${workflow}`,
+			`The data table ${schema.name} with the paid calls of this workflow is not in its project: the workflow was moved, or the table was deleted or renamed. Move the workflow back; or download that table as CSV, and import it into ${schema.name} of this project. To start without it, add a row here with the workflow_id ${workflow}`,
 			'moved',
 		);
 	ledgers[schema.name] = id;
