@@ -44,6 +44,14 @@ const NOTHING = `${STUB} returns {}`;
 /** Whether a node is one of this package, also as a tool. */
 export const isOwn = ({ type }: Pick<INode, 'type'>) => type.startsWith(OWN);
 
+/** What the emulator has in the place of the codes of a person's account, by type of node. */
+export const codesFor = (type: string) => ({
+	...(/(?:create|waitFor)Video/.test(type)
+		? { models: EMULATED_MODELS, model: 'video-m1' }
+		: { models: EMULATED_CHAT_MODELS, model: 'chat-m2' }),
+	app: type.includes('superAssistant') ? 'demo-assistant' : 'demo-app',
+});
+
 /** Whether what a node returns in the copy says nothing of what it returns in the workflow. */
 export const isMadeUp = (by: string | undefined) => by === NOTHING;
 
@@ -106,14 +114,12 @@ function withKnownCodes(node: INode): Replaced {
 	const { model, appCode } = node.parameters;
 	const entered = typeof model === 'object' ? model : { mode: 'id', value: model };
 	const locator = entered as { value: unknown };
-	const value = /(?:create|waitFor)Video/.test(node.type)
-		? known(locator.value, EMULATED_MODELS, 'video-m1')
-		: known(locator.value, EMULATED_CHAT_MODELS, 'chat-m2');
-	const app = node.type.includes('superAssistant') ? 'demo-assistant' : 'demo-app';
+	const codes = codesFor(node.type);
+	const value = known(locator.value, codes.models, codes.model);
 	const parameters = {
 		...node.parameters,
 		...(model !== undefined && { model: { __rl: true, ...locator, value } }),
-		...(appCode !== undefined && { appCode: known(appCode, APPS, app) }),
+		...(appCode !== undefined && { appCode: known(appCode, APPS, codes.app) }),
 	} as INode['parameters'];
 	const copy = { ...node, parameters };
 	return changes.length > 0 ? [copy, `other codes: ${changes.join(', ')}`] : [copy];

@@ -1,7 +1,9 @@
+import type { INode } from 'n8n-workflow';
+
 import type { Copy } from './copyWorkflow';
 import { readDrawing } from './drawing';
 import type { Outcome } from './judge';
-import { isOwn } from './replacements';
+import { codesFor, isOwn, OWN } from './replacements';
 
 const quote = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ');
 
@@ -22,6 +24,26 @@ function pinBefore({ workflow, madeUp, replaced }: Copy, name: string, error = '
 	return ` It got ${gave}: pin data to ${stubs.length === 1 || sources.length === 1 ? 'it' : 'them'}.`;
 }
 
+/** An error of a model or an app, or of a value that another model may take. */
+const OF_CODE = /\b(?:model|app)|\b(?:video|chat)-m\d/i;
+
+/** What to enter in a node that failed for a code that may be right in the account of the workflow; empty if it is another failure. */
+function enterCode({ workflow, replaced }: Copy, name: string, error: string): string {
+	const find = (is: (node: INode) => boolean) => workflow.nodes.find(is);
+	const failed = find((node) => node.name === name);
+	// The error of a chat model is one of its agent.
+	const node =
+		failed && isOwn(failed) ? failed : find(({ type }) => type === `${OWN}agentVideoChatModel`);
+	if (node === undefined || !OF_CODE.test(error)) return '';
+	const { model, appCode } = node.parameters;
+	const isReplaced = replaced.some((each) => each.node === node.name);
+	const isExpression = JSON.stringify([model, appCode]).includes('"=');
+	if (!isReplaced && !isExpression && !error.includes('App Code is empty')) return '';
+	const codes = codesFor(node.type);
+	const code = /\bapp/i.test(error) ? codes.app : codes.model;
+	return ` The emulator has other codes: in "${node.name}" enter one that it knows, such as ${code}.`;
+}
+
 /**
  * Why the normal run of a copy says nothing of what happens in other scenarios; undefined if it does, or if it has shown
  * that the workflow itself is wrong.
@@ -38,7 +60,7 @@ export function whyNotJudged(copy: Copy, normal: Outcome): string | undefined {
 		return pin === '' ? undefined : `"${endless}" runs again and again.${pin}`;
 	}
 	if (!isGreen) {
-		const pin = pinBefore(copy, failedAt, error);
+		const pin = enterCode(copy, failedAt, error) || pinBefore(copy, failedAt, error);
 		return pin ? `${error}.${pin}`.replace('..', '.') : undefined;
 	}
 	const own = copy.workflow.nodes.filter((node) => isOwn(node) && node.disabled !== true);

@@ -14,6 +14,7 @@ import { toResult, withoutFigures, withoutRun } from '../../lab/rehearsal/verdic
 import { whyNotJudged } from '../../lab/rehearsal/whyNotJudged';
 
 const OWN = 'n8n-nodes-agent-video.';
+const STUB = 'a stub that returns {}';
 
 const node = (name: string, type: string, more: Partial<INode> = {}): INode => ({
 	...{ id: name, name, type, typeVersion: 1, position: [0, 0], parameters: {} },
@@ -61,7 +62,7 @@ describe('the copy', () => {
 
 	it('has a stub without a credential for a node of another service', () => {
 		const { copy, by } = replacementOf(slack);
-		expect(by).toBe('a stub that returns {}');
+		expect(by).toBe(STUB);
 		expect(copy).toMatchObject({ name: 'Post', type: 'n8n-nodes-base.code' });
 		expect(copy.credentials).toBeUndefined();
 		expect(run(copy, [{}, {}])).toEqual([
@@ -101,35 +102,28 @@ describe('the copy', () => {
 	});
 
 	it.each([
-		['n8n-nodes-base.set', {}, undefined],
-		['n8n-nodes-base.code', { jsCode: 'return $input.all();' }, undefined],
-		['n8n-nodes-base.code', { jsCode: 'await fetch(url)' }, undefined],
-		['n8n-nodes-base.code', { language: 'pythonNative' }, 'a stub that returns {}'],
-		['n8n-nodes-base.functionItem', {}, undefined],
-		['n8n-nodes-base.editImage', {}, 'a step that leaves images as they are'],
-		['n8n-nodes-base.executeWorkflow', { workflowId: '={{ $workflow.id }}' }, undefined],
-		[
-			'n8n-nodes-base.executeWorkflow',
-			{ source: 'parameter', workflowId: '={{ $workflow.id }}' },
-			'a stub that returns {}',
-		],
-		['@n8n/n8n-nodes-langchain.toolWorkflow', { source: 'url' }, 'a stub that returns {}'],
-		['n8n-nodes-base.httpRequest', {}, 'a stub that returns {}'],
-		['n8n-nodes-base.wait', {}, 'a step without a wait'],
-		['n8n-nodes-base.dataTable', { dataTableId: { mode: 'name', value: 'orders' } }, undefined],
-		[
-			'n8n-nodes-base.dataTable',
-			{ dataTableId: { mode: 'id', value: '7' } },
-			'a stub that returns {}',
-		],
-	])('replaces %s %j by: %s', (type, parameters, by) => {
+		['set', {}, undefined],
+		['code', { jsCode: 'return $input.all();' }, undefined],
+		['code', { jsCode: 'await fetch(url)' }, undefined],
+		['code', { language: 'pythonNative' }, STUB],
+		['functionItem', {}, undefined],
+		['editImage', {}, 'a step that leaves images as they are'],
+		['executeWorkflow', { workflowId: '={{ $workflow.id }}' }, undefined],
+		['executeWorkflow', { source: 'parameter', workflowId: '={{ $workflow.id }}' }, STUB],
+		['@n8n/n8n-nodes-langchain.toolWorkflow', { source: 'url' }, STUB],
+		['httpRequest', {}, STUB],
+		['wait', {}, 'a step without a wait'],
+		['dataTable', { dataTableId: { mode: 'name', value: 'orders' } }, undefined],
+		['dataTable', { dataTableId: { mode: 'id', value: '7' } }, STUB],
+	])('replaces %s %j by: %s', (name, parameters, by) => {
+		const type = name.startsWith('@') ? name : `n8n-nodes-base.${name}`;
 		expect(replacementOf(node('Other', type, { parameters })).by).toBe(by);
 	});
 
 	it.each([
 		['ai_languageModel', '@n8n/n8n-nodes-langchain.lmChatOpenAi', 'a model of the emulator'],
 		['ai_memory', '@n8n/n8n-nodes-langchain.memoryRedisChat', 'a memory in n8n'],
-		['ai_tool', '@n8n/n8n-nodes-langchain.toolWikipedia', 'a stub that returns {}'],
+		['ai_tool', '@n8n/n8n-nodes-langchain.toolWikipedia', STUB],
 	])('replaces a sub-node of type %s', (connection, type, by) => {
 		const connections = { Other: { [connection]: [[{ node: 'Agent' }]] } };
 		expect(replacementOf(node('Other', type), { connections }).by).toBe(by);
@@ -384,7 +378,7 @@ describe('a normal night that shows nothing', () => {
 		[
 			'fails with what a stub gave',
 			[SCHEDULE, get, edit, CREATE],
-			{ ...empty, ran: ['Get', 'Edit', 'Create Video'] },
+			empty,
 			'Create Video: Prompt is empty. It got {} from "Get": pin data to it.',
 		],
 		[
@@ -408,6 +402,22 @@ describe('a normal night that shows nothing', () => {
 	])('%s', (_case, nodes, outcome, why) => {
 		const copy = copyWorkflow(linked(nodes), 'normal_0');
 		expect(whyNotJudged(copy, { ...NORMAL, ...outcome })).toBe(why);
+	});
+
+	it.each([
+		['createVideo', '={{ $json.m }}', 'The video model x does not exist', 'video-m1'],
+		['createVideo', 'mine', 'Duration is 12. video-m1 supports Duration 5', 'video-m1'],
+		['createVideo', 'video-m2', 'Duration is 12. video-m2 supports Duration 5', undefined],
+		['superAssistant', '', 'App Code is empty', 'demo-assistant'],
+		['agentVideoChatModel', '=x', 'model: unknown chat model x', 'chat-m2'],
+	])('fails at %s with the model "%s": %s', (type, model, error, code) => {
+		const own = node('Ask', OWN + type, { parameters: { model } });
+		const copy = copyWorkflow(linked([SCHEDULE, own, edit]), 'normal_0');
+		// The error of a chat model is one of its agent.
+		const failedAt = type.endsWith('ChatModel') ? 'Edit' : 'Ask';
+		const why = whyNotJudged(copy, { ...NORMAL, isGreen: false, error, failedAt });
+		const enter = `enter one that it knows, such as ${code}.`;
+		expect(why).toBe(code && `${error}. The emulator has other codes: in "Ask" ${enter}`);
 	});
 });
 
@@ -459,7 +469,7 @@ describe('the report', () => {
 		resultOf('expired-url', { wasFaulty: false }),
 		resultOf('twice', { requests: ['a', 'b', 'a', 'b'] }),
 	];
-	const replaced = [{ node: 'Post', type: 'n8n-nodes-base.slack', by: 'a stub that returns {}' }];
+	const replaced = [{ node: 'Post', type: 'n8n-nodes-base.slack', by: STUB }];
 
 	it('lets no text of a workflow end the script of the page', () => {
 		const page = toPage([{ workflow: '</script><b>$&', replaced, results }], []);
