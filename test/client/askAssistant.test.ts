@@ -38,7 +38,7 @@ async function withEmulator<T>(begin: (emulator: Emulator) => Promise<T>): Promi
 	const state = { done: false };
 	void work.finally(() => (state.done = true)).catch(() => undefined);
 	try {
-		while (journal.of('/v1/chat/completions').length === 0) await setImmediate();
+		while (!state.done && journal.of('/v1/chat/completions').length === 0) await setImmediate();
 		while (!state.done) {
 			await clock.advance(1_000);
 			await setImmediate();

@@ -589,7 +589,9 @@ describe('two executions', () => {
 		const { operations } = service.tables;
 		const { length } = operations;
 		claiming.goOn();
-		while (!operations.slice(length).includes('get')) await turn();
+		const isRead = () => operations.slice(length).includes('get');
+		for (let turns = 0; turns < 10_000 && !isRead(); turns++) await turn();
+		expect(isRead()).toBe(true);
 		answer();
 		expect(reusedOf((await slow).outputs[0])).toStrictEqual([false]);
 		expect(reusedOf((await other).outputs[0])).toStrictEqual([true]);
