@@ -42,7 +42,7 @@ afterEach(() => {
 
 /** Runs a program of Node to its end. */
 async function runProgram(args: readonly string[], cwd = ROOT, env = process.env) {
-	const child = spawn(process.execPath, args, { cwd, env });
+	const child = spawn(process.execPath, args, { cwd, env, timeout: LIMIT_MS - 5_000 });
 	let said = '';
 	for (const stream of [child.stdout, child.stderr])
 		stream.on('data', (data: Buffer) => (said += data.toString()));
@@ -246,8 +246,10 @@ describe('ready.mjs', () => {
 		expect(existsSync(join(modules, NAME, 'bin', 'node'))).toBe(true);
 		expect(existsSync(join(modules, '.package-lock.json'))).toBe(false);
 		rmSync(join(folder, 'checkout', BUN));
-		const { said } = await runNode(checkout);
+		const { code, said } = await runNode(checkout);
+		expect(said).toContain('the command runs');
 		expect(said).not.toContain('Installing');
+		expect(code).toBe(0);
 	});
 
 	testWithBun('a package with another hash is rejected by Bun, and by npm after it', async () => {

@@ -33,8 +33,6 @@ interface Manifest {
 interface Loaded {
 	readonly name: string;
 	readonly icons: readonly string[];
-	readonly outputs: number;
-	readonly outputNames: readonly string[];
 	readonly documentationUrl?: string;
 }
 
@@ -115,8 +113,8 @@ function load() {
 		for (const file of ${JSON.stringify([...nodes, ...credentials])}) {
 			for (const Type of Object.values(require(${JSON.stringify(packed)} + '/' + file))) {
 				const instance = new Type();
-				const { name, icon, outputs = [], outputNames = [], documentationUrl } = instance.description ?? instance;
-				out[file] = { name, icons: Object.values(icon), outputs: Array.isArray(outputs) ? outputs.length : 0, outputNames, documentationUrl };
+				const { name, icon, documentationUrl } = instance.description ?? instance;
+				out[file] = { name, icons: Object.values(icon), documentationUrl };
 			}
 		}
 		console.log(JSON.stringify(out));
@@ -132,14 +130,13 @@ test('every node and credential loads with n8n-workflow alone, and has its icons
 		...NODE_NAMES.map((name) => `${name[0]!.toLowerCase()}${name.slice(1)}`),
 		'agentVideoApi',
 	]);
-	for (const [file, { icons, outputs, outputNames }] of Object.entries(loaded)) {
+	for (const [file, { icons }] of Object.entries(loaded)) {
 		const paths = icons.map((icon) =>
 			resolve(packed, dirname(file), icon.replace('file:', '')),
 		);
 		// A light and a dark one.
 		expect(new Set(paths).size).toBe(2);
 		expect(paths.filter((path) => !existsSync(path))).toStrictEqual([]);
-		if (outputs > 1) expect(outputNames).toHaveLength(outputs);
 	}
 	for (const file of n8n.nodes) {
 		const codex = json<{
