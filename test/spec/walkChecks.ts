@@ -120,15 +120,16 @@ const WRONG_ROLES = [
 /** Every check, by the name that the proofs of the statements use. */
 export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 	'no messages': steps(
-		rejected(/./, ...bothChats({ messages: [] })),
+		rejected(/^Messages \(JSON\) is empty/, ...bothChats({ messages: [] })),
 		answers400(async (service) => await service.chat({})),
 	),
 	'empty messages': steps(
-		rejected(/./, ...bothChats({ prompt: ' ' }), asks({ message: '' })),
+		rejected(/^Prompt is empty/, ...bothChats({ prompt: ' ' })),
+		rejected(/^Message is empty/, asks({ message: '' })),
 		...['system', 'user', 'assistant'].map((role) => {
 			const messages = [{ role, content: '' }, user('Hi')];
 			return steps(
-				rejected(/./, bothChats({ messages })[0]!),
+				rejected(/^Messages \(JSON\): entry 1 has no/, bothChats({ messages })[0]!),
 				answers400(async (service) => await service.chat({ messages })),
 			);
 		}),
@@ -216,11 +217,11 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 	'fields of the wrong role': steps(
 		...WRONG_ROLES.flatMap((message) => [
 			answers400(async (service) => await service.chat({ messages: [message] })),
-			rejected(/./, ...bothChats({ messages: [message] })),
+			rejected(/^Messages .* has (a )?tool_call/, ...bothChats({ messages: [message] })),
 		]),
 	),
 	'image URLs': rejected(
-		/./,
+		/^Images: /,
 		...NO_URLS.flatMap((url) => [
 			...bothChats({ imageUrls: [url] }),
 			asks({ imageUrls: [url] }),
@@ -382,7 +383,8 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 		expect(lastBody(service)).toMatchObject({ stream: true });
 	},
 	'required video fields': steps(
-		rejected(/./, films({ prompt: '' }), films({ model: '' })),
+		rejected(/^The .* node has issues:\n- Parameter "Prompt" is/, films({ prompt: '' })),
+		rejected(/^The .* node has issues:\n- Parameter "Model" is/, films({ model: '' })),
 		rejected(
 			/^Task ID is empty/,
 			async (target) => await waitForVideo(target, [{ task_id: '' }]),
@@ -391,7 +393,10 @@ export const WALK_CHECKS: Readonly<Record<string, WalkCheck>> = {
 		answers400(async (service) => await service.createVideo({ prompt: 'A lake' })),
 		answers400(async (service) => await service.queryTask(undefined)),
 	),
-	'reference URLs': rejected(/./, ...NO_URLS.map((url) => films({ files: [['image', url]] }))),
+	'reference URLs': rejected(
+		/^References: entry 1 /,
+		...NO_URLS.map((url) => films({ files: [['image', url]] })),
+	),
 	'video task': async (service) => {
 		const created = jsonOf(await createVideo(service, LAKE));
 		expect(created).toMatchObject({
