@@ -14,6 +14,8 @@ const base = {
 	testEnvironment: '<rootDir>/test/support/oneRealm.js',
 	modulePathIgnorePatterns: ['<rootDir>/lab/n8n/pinned', '<rootDir>/dist', '<rootDir>/.cache'],
 	setupFiles: ['<rootDir>/test/support/quietEngine.js'],
+	// Also after a test that failed.
+	restoreMocks: true,
 };
 
 /** A stub of n8n's SDK for AI nodes, which only a complete n8n has. */

@@ -392,7 +392,7 @@ describe('references', () => {
 		async (dryRun) => {
 			const token = 'signed-secret';
 			const stored = Container.get(BinaryDataService);
-			const sign = jest.spyOn(stored, 'createSignedToken').mockReturnValue(token);
+			jest.spyOn(stored, 'createSignedToken').mockReturnValue(token);
 			const FILE = { data: 'filesystem-v2', id: 'filesystem-v2:x', mimeType: 'image/png' };
 			const far = 'https://x.example/y';
 			const { outputs, run } = await create(
@@ -402,7 +402,6 @@ describe('references', () => {
 				},
 				{ binaries: [{ data: FILE, 'second one': FILE }] },
 			);
-			sign.mockRestore();
 			const signed = expect.stringContaining(`token=${token}`) as string;
 			expect(bodies()).toMatchObject(dryRun ? [] : [{ images: [signed, signed, far] }]);
 			const images = ['binary field data', 'binary field second one', far];

@@ -450,7 +450,6 @@ test('a store that fails closes the connection to the host', async () => {
 	store.mockRejectedValue(new Error('No space left on device'));
 	const closed = untilHostClosed();
 	const { outputs, error } = await scene.run();
-	store.mockRestore();
 	await closed;
 	expect(scene.files()).toHaveLength(1);
 	expect(error?.message ?? outputs[FAILED]![0]!.json['error_message']).toContain('No space left');

@@ -552,7 +552,6 @@ describe('files', () => {
 		);
 		expect(urls.map(([, ...rest]) => rest)).toStrictEqual([others, others, others]);
 		expect(new Set(urls.map(([first]) => first)).size).toBe(3);
-		sign.mockRestore();
 	});
 });
 
