@@ -187,6 +187,7 @@ async function visit(url: string, question: string, expected: string) {
 }
 
 function expectNoSecret({ seen, raw }: { readonly seen: string; readonly raw: string }): void {
+	expect(raw).not.toBe('');
 	for (const secret of Object.values(SECRETS)) {
 		expect(seen).not.toContain(secret);
 		expect(raw).not.toContain(secret);

@@ -107,12 +107,13 @@ const MCP: Readonly<Record<string, (params: object) => object>> = {
 it.each(['AI Agent', 'Agent'])(
 	'%s calls tools of an MCP server whose names the service does not take',
 	async (name) => {
-		const server = await startScriptedServer((response, { method, body }) => {
+		const started = await startScriptedServer((response, { method, body }) => {
 			const { id, method: asked = '', params = {} } = (body ?? {}) as RpcRequest;
 			const result = MCP[asked]?.(params);
 			if (method === 'POST' && result) json(response, 200, { jsonrpc: '2.0', id, result });
 			else response.writeHead(method === 'POST' ? 202 : 405).end();
 		});
+		const server = session.keep(started);
 		let declared: readonly string[] = [];
 		const { model } = session;
 		// The tools are asked one after the other, by the names that the model has been told.
@@ -131,7 +132,6 @@ it.each(['AI Agent', 'Agent'])(
 				? withSubNodes(workflow(name, [start, own]), name, [[mcp, 'ai_tool']])
 				: withChatModel(workflow(name, [start, aiAgent('Go')]), [mcp, 'ai_tool']),
 		);
-		await server.stop();
 		expect(failureOf(execution)).toBe('');
 		expect(declared).toHaveLength(3);
 		for (const each of declared) expect(each).toMatch(/^[A-Za-z0-9_-]{1,64}$/);

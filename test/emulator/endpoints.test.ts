@@ -12,24 +12,16 @@ import { createClock } from '../../emulator/clock';
 import { TRIGGERS } from '../../emulator/triggers';
 import {
 	errorBody,
+	othersForEach,
 	sendRaw,
 	serviceFor,
-	startService,
 	user,
 	type Json,
 	type TestService,
 } from './support/service';
 
 const service = serviceFor('all');
-
-/** Starts another one, which is stopped after the test. */
-const others: TestService[] = [];
-async function startOther(...options: Parameters<typeof startService>): Promise<TestService> {
-	const other = await startService(...options);
-	others.push(other);
-	return other;
-}
-afterEach(() => Promise.all(others.splice(0).map((other) => other.stop())));
+const startOther = othersForEach();
 
 const CHAT = '/v1/chat/completions';
 const PATHS = [CHAT, '/v1/videos/generations', '/v1/videos/tasks'];

@@ -276,10 +276,10 @@ describe('a recording', () => {
 		const replay = await startService({ scripts: [file, unrecorded], chunkMs: 0 });
 		started.push(replay);
 		const pump = setInterval(() => void replay.clock.advance(1_000), 5);
+		started.push({ stop: clearInterval.bind(undefined, pump) });
 		const masked = JSON.stringify(direct).replaceAll(KEY, '[masked: key]');
 		expect(await askAll(replay.url)).toEqual(JSON.parse(masked));
 		expect((await ask(replay.url, chat('Never asked')))[0]).toBe(501);
-		clearInterval(pump);
 
 		const differences = (await compareRecording(file, { openai: true })).join('\n');
 		expect(differences).toMatch(

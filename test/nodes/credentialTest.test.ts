@@ -282,8 +282,9 @@ describe('without an answer', () => {
 
 	test('a name that does not exist', async () => {
 		const network = imitateNetwork();
-		const result = await runTest({ baseUrl: 'http://no-such-host.example' });
-		network.restore();
+		const result = await runTest({ baseUrl: 'http://no-such-host.example' }).finally(() => {
+			network.restore();
+		});
 		expect(network.contacted).toStrictEqual([]);
 		expect(result).toMatchObject(failure(`^${FAILURE.noName}`, 'Check the Base URL'));
 	});
@@ -293,12 +294,14 @@ describe('without an answer', () => {
 		const secure: Server = createServer({ key, cert });
 		await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
 		const { port } = secure.address() as AddressInfo;
-		for (const at of [port, server.port]) {
-			expect(await runTest({ baseUrl: `https://127.0.0.1:${at}` })).toMatchObject(
-				failure('^Could not establish a secure connection', 'certificate', 'https://'),
-			);
+		try {
+			for (const at of [port, server.port])
+				expect(await runTest({ baseUrl: `https://127.0.0.1:${at}` })).toMatchObject(
+					failure('^Could not establish a secure connection', 'certificate', 'https://'),
+				);
+		} finally {
+			await new Promise((resolve) => secure.close(resolve));
 		}
-		await new Promise((resolve) => secure.close(resolve));
 	});
 
 	test.each([

@@ -49,8 +49,9 @@ test("the README's workflow to paste makes a video", async () => {
 	const drawn = ours.map((node) => ({ ...node, id: node.name, credentials }));
 	const first = wires['Start']![0]![0]!;
 	const quick = await startEmulator({ videoSeconds: 1 });
-	const result = await runWorkflow(drawn, wires, first, { credential: credentialOf(quick) });
-	await quick.stop();
+	const credential = credentialOf(quick);
+	const running = runWorkflow(drawn, wires, first, { credential });
+	const result = await running.finally(() => quick.stop());
 	expect(result.error).toBeUndefined();
 	const [videos = []] = allItems(result, ours.at(-1)!.name);
 	const types = videos.map(({ binary = {} }) =>

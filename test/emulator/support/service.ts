@@ -117,6 +117,17 @@ export function serviceFor(tests: 'all' | 'each', options?: EmulatorOptions): Te
 	});
 }
 
+/** Starts more emulators for the tests of the file that calls this: each is stopped after its test. */
+export function othersForEach() {
+	const others: TestService[] = [];
+	afterEach(() => Promise.all(others.splice(0).map((other) => other.stop())));
+	return async (options?: EmulatorOptions): Promise<TestService> => {
+		const other = await startService(options);
+		others.push(other);
+		return other;
+	};
+}
+
 /** Sends a request as `fetch` cannot, and reads the response to its end, or to the error code of its connection. */
 export async function sendRaw(url: string, options: RequestOptions, body = '') {
 	const [response] = (await once(request(url, options).end(body), 'response')) as [
