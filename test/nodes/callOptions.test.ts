@@ -102,14 +102,14 @@ describe.each(NODES)('%s', (name, parameters, retriesUnknown) => {
 test('canceling ends the wait for a retry', async () => {
 	const { onStart, cancel } = canceler();
 	server.script = (response) => {
-		// Longer than a test may take: one that waited for it would fail.
 		json(response, 429, {}, { 'retry-after': '59' });
-		setTimeout(cancel, 100);
+		setTimeout(cancel, 1_000);
 	};
-	await runNode('chatCompletion', {
-		credential: { baseUrl: server.url, apiKey: 'k' },
-		parameters: { prompt: 'Hi' },
-		onStart,
+	const credential = { baseUrl: server.url, apiKey: 'k' };
+	const more = { credential, parameters: { prompt: 'Hi' }, onStart };
+	await withFakeTimers(async ({ passedMs }) => {
+		const { status } = await runNode('chatCompletion', more);
+		expect([status, passedMs()]).toStrictEqual(['canceled', 1_000]);
 	});
 	expect(server.requests).toHaveLength(1);
 });

@@ -74,7 +74,8 @@ async function abortOwn(n8n: InstalledN8n): Promise<unknown> {
 		(response) => {
 			own.abort();
 			// Where the signal is not the one that is asked, nothing else ends the request.
-			setTimeout(end, 300, response, 200, 'late');
+			const timer = setTimeout(end, 300, response, 200, 'late');
+			response.once('close', clearTimeout.bind(undefined, timer));
 		},
 		async ({ url }) =>
 			await inNode(
