@@ -257,7 +257,7 @@ describe('as a tool', () => {
 		expect(counts()).toStrictEqual({ p1: 1, p2: 1 });
 	});
 
-	test('both repeat it with the option, once it is created no more', async () => {
+	test('Retry On Fail repeats it with the option, until it is created', async () => {
 		service.answers = { p1: [breakOff] };
 		const [created] = await call(['p1'], { retryOutcomeUnknown: true });
 		expect(idsOf(created)).toStrictEqual(['task-p1']);
