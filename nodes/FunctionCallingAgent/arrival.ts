@@ -49,7 +49,7 @@ export function arrivalOf(context: IExecuteFunctions) {
 	};
 }
 
-/** What a time counts in which the questions become more. */
+/** How much a return counts that brings back more items than came out; any other return counts 1. */
 const GROWTH = 4;
 
 /** An item of an output of a run; the first one by default. */
@@ -57,7 +57,7 @@ interface ItemRef extends RunRef {
 	readonly item?: number;
 }
 
-/** How often in a row an outcome has led back, and what the last time has counted. */
+/** Returns in a row: the sum of what they count, see `GROWTH`, and what the latest one counts. */
 interface Returns {
 	readonly times: number;
 	readonly last: number;
@@ -68,7 +68,7 @@ interface Returns {
  * way ends where it cannot be endless: where Loop Over Items has its items from, at a call of another agent, which limits
  * them, and at the answer of a person.
  *
- * @returns A time with more questions than outcomes counts more, as their number grows with each.
+ * @returns The returns in a row. One that multiplies the items counts more, as it multiplies the requests as well.
  */
 export function countReturns({ runs, nodes, name, isOwn, source, items }: Arrival): Returns {
 	const seen = new Set<string>();
@@ -118,22 +118,25 @@ export function countReturns({ runs, nodes, name, isOwn, source, items }: Arriva
 	}
 }
 
-/** How often in a row an outcome may lead back. */
+/** Maximum sum of what returns in a row count. */
 const MAX_RETURNS = 10;
 const ENDED =
 	'Use Loop Over Items for a list, or an IF with an exit, and lead errors to nodes that do not lead back';
 
 /**
- * Ends what the drawing does not.
+ * Stops a loop through an outcome that the drawing never ends.
  *
  * @throws InputError when an outcome has led back too often.
  */
 export function checkReturns({ times }: Returns): void {
 	if (times <= MAX_RETURNS) return;
-	const problem = `has led back to the input ${MAX_RETURNS} times in a row`;
+	const problem = 'has led back to the input too often in a row';
 	throw new InputError('Answer, Stopped or Error', problem, ENDED);
 }
 
-/** Whether an error may come out with *On Error: Continue*: nothing has led back yet, or too often for the first time. */
+/**
+ * Whether an error may come out with *On Error: Continue*: nothing has led back yet, or this return is the first beyond
+ * `MAX_RETURNS`.
+ */
 export const comesOut = ({ times, last }: Returns) =>
 	times === 0 || (times > MAX_RETURNS && times - last <= MAX_RETURNS);

@@ -54,7 +54,7 @@ const ROME = 'Rome: {"degrees":4}';
 const TWO = ['Rome, Athens'];
 const LOST = /^Agent: Tool results came back without the link to their tool call \(from \w+\)/;
 const NO_ITEM = /^Agent: Tool weather returned no item for \d calls?\b.*Always Output Data/;
-const BOUND = /^Agent: Answer, Stopped or Error has led back to the input 10 times in a row/;
+const BOUND = /^Agent: Answer, Stopped or Error has led back to the input too often in a row/;
 const NOWHERE = when('weather', 'filter', '={{ $json.city }}', 'Rome');
 
 const onError = (each: INode, how: 'continueRegularOutput' | 'continueErrorOutput'): INode => ({
