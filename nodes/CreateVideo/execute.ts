@@ -5,7 +5,7 @@ import { isAbout, isCanceled, type ServiceError } from '../client/errors';
 import { withDeadline, withRetry } from '../client/http/failures';
 import { asJson, parseJsonObject } from '../client/json';
 import { counted, oneLine, shown } from '../client/values';
-import { createVideo, type CreatedTask } from '../client/video/tasks';
+import { createVideo, taskState, type CreatedTask } from '../client/video/tasks';
 import type { Adjustment } from '../client/video/videoRequest';
 
 import { showItems } from '../shared/chat/chatStream';
@@ -244,7 +244,8 @@ async function outputOf(
 /** Says in a hint below the output that videos are generated which nothing in the workflow waits for. */
 function hintUnattended(run: Run, items: readonly INodeExecutionData[]): void {
 	const { length } = items.filter(
-		({ json: { task_id, status } }) => task_id && !/^(completed|failed)$/.test(String(status)),
+		({ json: { task_id, status } }) =>
+			task_id && taskState({ status: shown(status) }) === undefined,
 	);
 	if (length === 0 || isAwaited(run)) return;
 	const videos = `${counted(length, 'video')} ${length === 1 ? 'is' : 'are'}`;

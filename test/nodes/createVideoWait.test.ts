@@ -223,6 +223,12 @@ describe('a video that nothing in the workflow waits for', () => {
 		expect(saidIn(hints)).toStrictEqual([expect.stringMatching(/^1 video is generating/)]);
 	});
 
+	test('is none that the service has made before it answers', async () => {
+		service.answers = { a: [reply({ task_id: 'task-a', status: 'Succeeded' })] };
+		const { hints } = await create(['a', 'b'], {}, UNATTENDED);
+		expect(saidIn(hints)).toStrictEqual([expect.stringMatching(/^1 video is generating/)]);
+	});
+
 	test('is none of a dry run, for which nothing waits, either', async () => {
 		const { outputs, hints } = await create(['a'], { dryRun: true });
 		expect(outputs[0]![0]!.json).toMatchObject({ task_id: '', reason: 'dry_run' });
