@@ -124,9 +124,10 @@ async function createTasks(run: Run, { planned, stops }: CreateRun): Promise<rea
 			failed.set(item, notCreated(error as Error));
 			return { json: {} };
 		});
-		const foreign = 'value' in opened ? await opened.value.findForeign() : new Map();
+		const foreign =
+			'value' in opened ? await opened.value.findForeign() : new Map<number, Error>();
 		const items = await mapItems(run, oneByOne, async (item) => {
-			const error = foreign.get(item) as Error | undefined;
+			const error = foreign.get(item);
 			if (error === undefined) return made[item]!;
 			if (!stops) throw error;
 			failed.set(item, notCreated(error));
