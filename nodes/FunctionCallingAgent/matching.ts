@@ -39,7 +39,10 @@ export interface Match {
 	readonly kind: 'question' | 'result' | 'late' | 'lost';
 	/** The open calls that it may belong to; a lost item of a run without any has none. */
 	readonly calls: readonly Call[];
-	/** Why the item of a result is none. */
+	/**
+	 * The error of a node in the branch that passed this item on as it came in (*On Error: Continue*): the model reads it in place
+	 * of the item.
+	 */
 	readonly error?: ExecutionError | undefined;
 }
 

@@ -63,7 +63,7 @@ export interface ConversationSlot extends Partial<Awaited<ReturnType<typeof read
 	readonly item: number;
 	/** The files that the tools have returned, by their field at the outcome. */
 	readonly files: NonNullable<INodeExecutionData['binary']>;
-	/** The same of its last result. */
+	/** The number of the arrival that brought the last result of its tools, and the index of the item there. */
 	returned?: { readonly arrival: number; readonly item: number };
 	/** The output item of the answer. */
 	answer?: Pick<INodeExecutionData, 'json' | 'binary'>;

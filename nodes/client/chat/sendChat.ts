@@ -189,7 +189,7 @@ export interface JsonFormat {
 	readonly schema?: JsonObject | undefined;
 	/** How often the model may correct an invalid reply. Each attempt is a call. */
 	readonly repairAttempts: number;
-	/** Whether nothing is a reply, see `judge`. */
+	/** Whether an empty reply is valid, see `judge`. */
 	readonly mayBeEmpty?: boolean;
 }
 
@@ -241,7 +241,7 @@ export function withJson(chat: Chat, format: JsonFormat | undefined, taker: Take
 /**
  * The value of a reply in JSON mode, see `findJson`, checked against the schema.
  *
- * @returns Undefined for a text, for a reply that asks for tool calls, and for nothing where that is one.
+ * @returns Undefined without a format, for a reply that asks for tool calls, and for an empty reply where the format allows one.
  * @throws ServiceError `protocol` if the reply is not the JSON that was asked for. `details.partial` has it.
  */
 export function readJsonReply(

@@ -32,7 +32,10 @@ export interface ChatMessage {
 	readonly tool_call_id?: string;
 }
 
-/** Body of a chat request (spec 2.1), without `stream` and `stream_options`: `completeChat` sets them. */
+/**
+ * Body of a chat request (spec 2.1), without `stream`, which `completeChat` sets. `stream_options` asks for the usage by default;
+ * null leaves it out.
+ */
 export interface ChatRequest {
 	readonly messages: readonly ChatMessage[];
 	readonly app_code?: string;

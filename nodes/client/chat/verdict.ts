@@ -95,7 +95,7 @@ export type JudgedReply = ChatCompletion & { readonly [judged]: true };
 /**
  * Judges a reply. Every reply passes through here.
  *
- * @param mayBeEmpty Whether nothing is an answer, as of a workflow that answers nothing on purpose.
+ * @param mayBeEmpty Whether an empty reply is an answer, as of a workflow that answers nothing on purpose.
  * @param hasTools Whether tools were declared. Default: to agents and their models.
  * @throws ServiceError for a reply that is not taken. `details.partial` has it, `details.serviceMessage` its
  *   words, `details.subject` its session and the words of a refusal.

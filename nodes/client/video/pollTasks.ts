@@ -24,7 +24,7 @@ export function withTimesMoved({ polls, pausedUntilMs }: PollState, aheadMs: num
 }
 
 export interface PollTasksOptions {
-	/** Milliseconds after the start of polling at which a task that is not finished counts as failed. */
+	/** Milliseconds after the start of polling at which a task that is not finished has the outcome `timeout`. */
 	readonly timeoutMs: number;
 	/** Maximum number of concurrent status polls. */
 	readonly concurrency: number;
@@ -177,7 +177,7 @@ export interface PollContext {
 	readonly nowMs: number;
 	/** At least 0, below 1. */
 	readonly random: number;
-	/** Milliseconds after the start of polling at which a task that is not finished counts as failed. */
+	/** Milliseconds after the start of polling at which a task that is not finished has the outcome `timeout`. */
 	readonly timeoutMs: number;
 }
 

@@ -33,7 +33,7 @@ export const MEMORY_TABLE = {
 	write: 'turn_id',
 } as const satisfies TableSchema;
 
-/** Turns that are read without a limit on messages, and with any. */
+/** Maximum number of turns that are read, whatever the limit on messages. */
 const MAX_TURNS = 1_000;
 
 const UNUSABLE = 'Otherwise set Memory to None, and Input to Messages';

@@ -91,7 +91,10 @@ function factsOf(id = '', data?: Partial<IRunExecutionData>, retriedId?: string)
 		parent: data?.parentExecution,
 		/** The executions of sub-workflows that were called by node runs which n8n has kept: a retry does not call them again. */
 		kept: new Set(runs.flatMap((run) => (isOfTool(run) ? [] : callsOf(run)))),
-		/** Whether there are others of which nobody can tell whether it does. IDs grow. */
+		/**
+		 * Whether runs that n8n has kept made calls of which nobody can tell whether a retry makes them again: those of a tool in
+		 * an earlier try, whose IDs are lower, as IDs grow; and those that returned no item.
+		 */
 		hasUnclearCalls: runs.some((run) =>
 			isOfTool(run)
 				? callsOf(run).some((call) => Number(call) < Number(id))
