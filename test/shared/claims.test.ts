@@ -9,14 +9,15 @@ import { seededRandom } from '../support/seededRandom';
 import { thorough } from '../support/thorough';
 
 const START_MS = Date.UTC(2026, 0, 1);
+const BEHIND_MS = 60 * 60_000;
 afterEach(() => {
 	jest.restoreAllMocks();
 });
 
-/** A clock that is that of the process, too. */
+/** A clock for durations. That of the process, which the rows have, is behind it. */
 function startClock(random?: () => number) {
 	const clock = fakeClock(START_MS, random);
-	jest.spyOn(Date, 'now').mockImplementation(() => clock.now());
+	jest.spyOn(Date, 'now').mockImplementation(() => clock.now() - BEHIND_MS);
 	return clock;
 }
 
@@ -348,7 +349,7 @@ function world(reusesIds = false) {
 			const usual = {
 				...{ idempotency_key: 'k', workflow_id: 'workflow', execution_id: 'other' },
 				...{ account: 'account', origin: 'origin other', call: '0 k other-0 other' },
-				...{ prompt: 'k', sent_at: new Date(clock.now()).toISOString() },
+				...{ prompt: 'k', sent_at: new Date(Date.now()).toISOString() },
 			};
 			await table.write({ insert: [{ ...usual, ...row }] });
 		},

@@ -248,7 +248,7 @@ export function videoService(
 	});
 }
 
-/** The clock of n8n, which the tests of a file move. */
+/** The clocks of n8n and of the process, which the tests of a file move. */
 export function movedClock() {
 	const moved = {
 		aheadMs: 0,
@@ -258,11 +258,14 @@ export function movedClock() {
 	const { n8nClock } = clockModule;
 	beforeEach(() => {
 		Object.assign(moved, { aheadMs: 0, skipsPauses: false });
+		const { now } = Date;
+		jest.spyOn(Date, 'now').mockImplementation(() => now() + moved.aheadMs);
 		jest.spyOn(clockModule, 'n8nClock').mockImplementation((context): Clock => {
 			const clock = n8nClock(context);
+			const startMs = moved.aheadMs;
 			return {
 				random: () => clock.random(),
-				now: () => clock.now() + moved.aheadMs,
+				now: () => clock.now() + moved.aheadMs - startMs,
 				async sleep(ms, end) {
 					if (moved.skipsPauses) moved.aheadMs += ms;
 					await clock.sleep(moved.skipsPauses ? 0 : ms, end);

@@ -322,7 +322,7 @@ export function chatRows(
 		 * for: a failure is a hint and does not lose it.
 		 */
 		insert: async (row: Row, firstId: number) => {
-			const now = run.clock.now();
+			const now = Date.now();
 			const [savedAt, old] = [now, now - CHAT_MS].map((ms) => new Date(ms).toISOString());
 			const ofChats = ['session_key', 'like', `${chatPrefix(run)}%`] as const;
 			const steps = [

@@ -271,7 +271,7 @@ export async function openPaidCalls<T extends object>(
 			await writer.flush();
 			for (const { call } of asked) underWay.delete(call);
 			const isLeft = [...claims.keys()].some(({ index }) => !sent.has(index));
-			const steps = expiry(run.workflowId, writer.end(), clock.now());
+			const steps = expiry(run.workflowId, writer.end(), Date.now());
 			// A table that is full takes no rows, but gives them back.
 			await onLedger(...(isLeft ? release(tokens) : []), ...steps).catch(run.tell);
 		},
