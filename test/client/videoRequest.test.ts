@@ -172,10 +172,10 @@ describe.each(SPEC_ROWS)('%s', (model, spec) => {
 	}
 
 	test('the values and defaults', () => {
-		const { input: _input, durationRule: _rule, modesBesideSize = [], ...values } = row;
+		const { input: _input, durationRule: _rule, modesInPlaceOfSize = [], ...values } = row;
 		// A size says the same as a mode.
 		const [listedModes, others] = spec.sizes.length > 0 ? [[], specModes] : [specModes, []];
-		expect(modesBesideSize).toStrictEqual(others);
+		expect(modesInPlaceOfSize).toStrictEqual(others);
 		expect(values).toStrictEqual({
 			code: model,
 			aspectRatios: spec.ratios,

@@ -21,8 +21,8 @@ export interface VideoModel {
 	readonly sizes: readonly string[];
 	/** The first is the default; empty where it takes no `mode`, or a `size` that says the same. */
 	readonly modes: readonly string[];
-	/** Those that it takes beside a `size`, which says the same: none is the default, and the form lists none. */
-	readonly modesBesideSize?: readonly string[];
+	/** Modes that it takes in place of a `size`, as each says the same as one. None is the default, and the form lists none. */
+	readonly modesInPlaceOfSize?: readonly string[];
 	/** Maximum number of images for each `image_mode`; the first mode is the default. */
 	readonly imageModes: Readonly<Partial<Record<ImageMode, number>>>;
 	readonly maxVideos: number;
@@ -108,7 +108,7 @@ export const VIDEO_MODELS = [
 		input: 'Text, or first and last frame',
 		// This model spells its sizes with a lowercase letter.
 		sizes: ['720p', '1080p'],
-		modesBesideSize: ['std', 'pro'],
+		modesInPlaceOfSize: ['std', 'pro'],
 		imageModes: { first_last_frame: 2 },
 	},
 	{
@@ -221,7 +221,7 @@ export const VIDEO_FIELDS: readonly VideoField[] = [
 		help: 'Standard (std) is faster and cheaper, Pro (pro) is sharper',
 		type: 'text',
 		values: (model) => model.modes,
-		unlisted: (model) => model.modesBesideSize,
+		unlisted: (model) => model.modesInPlaceOfSize,
 	},
 	{
 		key: 'imageMode',

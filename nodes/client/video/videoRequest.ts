@@ -86,7 +86,7 @@ export function videoRequest(entered: EnteredVideo) {
 			adjustments.push({ field: apiName, from, to, reason: takes(field, model) });
 	}
 	const { size, mode } = sent;
-	if (model?.modesBesideSize && size !== undefined && mode !== undefined)
+	if (model?.modesInPlaceOfSize && size !== undefined && mode !== undefined)
 		throw new InputError(
 			'Quality Mode',
 			`is ${String(mode)} beside the Size ${String(size)}, which says the same`,
