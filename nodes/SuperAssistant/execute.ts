@@ -90,9 +90,7 @@ export async function runSuperAssistant(run: Run): Promise<INodeExecutionData[][
 	const inTurn = keyedMutex();
 	const items = [...run.items().keys()];
 	const planned = items.map((item) => readResult(() => planCall(run, item)));
-	const sent = planned.flatMap((each) => ('value' in each ? [each.value] : []));
-	// A call may wait for another one of its session.
-	const calls = sent.map(({ call }) => call);
+	const calls = planned.flatMap((each) => ('value' in each ? [each.value.call] : []));
 	const check = (reply: ChatCompletion, item: number) => {
 		const { format } = valueOf(planned[item]!);
 		readJsonReply(judge(reply, 'assistant'), format, 'assistant');
