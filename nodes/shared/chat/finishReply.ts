@@ -68,10 +68,11 @@ export async function finishReply(
 	if (partly !== undefined) run.hint(partly);
 	const mark = form === 'cut' ? CUT_MARK : '';
 	const { baseUrl: base, isKnown } = run.service();
+	const outputText = () => stringOf(toChatResult(reply, { taker: node, base })['output']);
 	const isSilent = isBlank(withoutThought(said.content ?? ''));
 	if (sendText && isSilent && output !== 'raw') {
-		const { output: instead } = toChatResult(reply, { taker: node, base });
-		if (instead) sendText(`\n\n${instead as string}`);
+		const instead = outputText();
+		if (instead !== '') sendText(`\n\n${instead}`);
 	}
 	sendText?.(mark);
 	const json = readJsonReply(reply, format, node);
@@ -90,8 +91,7 @@ export async function finishReply(
 				: raw
 			: forTools(run.isTool, node, forChat(run, toChatResult(reply, shown), isOurs, mark));
 	if (conversation !== undefined) {
-		const { output: text } = toChatResult(reply, { taker: node, base });
-		const drawn = withoutKey(run, imagesAsLinks(stringOf(text), isOurs) + mark);
+		const drawn = withoutKey(run, imagesAsLinks(outputText(), isOurs) + mark);
 		const ended = form === 'cut' ? withCutMark(conversation) : conversation;
 		await keep?.(ended, withoutFileData(drawn));
 	}
