@@ -10,7 +10,7 @@ import { askForReply } from '../shared/chat/askForReply';
 import { showNotice, toChatNotice, withChatStream, type SendText } from '../shared/chat/chatStream';
 import { finishReply } from '../shared/chat/finishReply';
 import { remember } from '../shared/chat/memory';
-import { ignoreAlwaysOutputData, notesOf, sourceOf } from '../shared/engine/runs';
+import { ignoreAlwaysOutputData, notesOf, sourceOf, wasResumed } from '../shared/engine/runs';
 import { restOf } from '../shared/engine/rest';
 import { signAgain } from '../shared/files/fileSource';
 import { eventLoopTurn } from '../shared/engine/context';
@@ -102,8 +102,7 @@ export async function runAgent(
 /** Whether n8n runs the node again with the items of its last run: *Retry On Fail*, or after connected tool nodes. */
 function isRepeated(context: IExecuteFunctions, { arrivals, source }: AgentState): boolean {
 	const isSame = JSON.stringify(sourceOf(context)) === JSON.stringify(source);
-	const { metadata } = context.getExecuteData();
-	return metadata?.nodeWasResumed === true || (arrivals > 0 && isSame);
+	return wasResumed(context.getExecuteData()) || (arrivals > 0 && isSame);
 }
 
 /** Asks for the next reply of conversations, one after the other where a chat shows them. */

@@ -320,7 +320,14 @@ export function restoreSources(context: Partial<IExecuteFunctions>): void {
 	}
 }
 
-const wasResumed = ({ metadata }: { readonly metadata?: ITaskMetadata | undefined }) =>
+/**
+ * Whether n8n has resumed the node of a run, as after the tools that the node has asked for.
+ *
+ * n8n 2.41.1, n8n-core/dist/execution-engine/requests-response.js (handleRequest)
+ * Without it: Agent with Tools takes the items of its run for questions again, where n8n has no result of the tools; and
+ * `restoreSources` restores nothing.
+ */
+export const wasResumed = ({ metadata }: { readonly metadata?: ITaskMetadata | undefined }) =>
 	metadata?.nodeWasResumed === true;
 
 /** The output of the last run of another node before a task that has items for the node of the task, and is not used yet. */

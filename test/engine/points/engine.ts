@@ -279,7 +279,7 @@ export const ENGINE_POINTS: readonly Point[] = [
 	{
 		n: 10,
 		name: 'an EngineRequest runs a tool node, then the node again with nodeWasResumed and the results',
-		usedBy: [],
+		usedBy: ['wasResumed'],
 		observe: async (n8n) => {
 			const seen: unknown[] = [];
 			const ran = await n8n.run({
