@@ -221,7 +221,11 @@ export function removals(rows: readonly Row[]): readonly Step[] {
 				],
 			};
 		}),
-		...theseClaims(rows.filter(isOfWrite) as never[]),
+		...theseClaims(
+			rows
+				.filter(isOfWrite)
+				.map(({ id, token }) => ({ id: Number(id), token: String(token) })),
+		),
 	];
 	return filters.map((remove) => ({ remove }));
 }
