@@ -91,7 +91,6 @@ const partsOf = (rows: Filter): readonly Filter[] =>
 /** The step in parts; none where it has no rows. */
 function inParts(step: Step): readonly Step[] {
 	if (rowsOf(step)?.length === 0) return [];
-	if ('find' in step) return partsOf(step.find).map((find) => ({ ...step, find }));
 	if ('set' in step) return partsOf(step.where).map((where) => ({ ...step, where }));
 	return 'remove' in step ? partsOf(step.remove).map((remove) => ({ remove })) : [step];
 }
@@ -148,12 +147,13 @@ export async function onTable(
 	...given: readonly Step[]
 ): Promise<readonly Row[]> {
 	const run = async (steps: readonly Step[]) => await runSteps(context, schema, steps);
-	const parts = given.map(inParts);
 	// A sub-workflow returns the rows of its last step.
-	const finds = 'find' in (given.at(-1) ?? {}) ? parts.pop()! : [];
-	const steps = parts.flat();
-	if (finds.length === 0) return steps.length === 0 ? [] : await run(steps);
-	const alike = alikeOf(given.at(-1) as Find);
+	const last = given.at(-1);
+	const wanted = last && 'find' in last ? last : undefined;
+	const steps = given.flatMap((step) => (step === wanted ? [] : inParts(step)));
+	const finds = wanted ? partsOf(wanted.find).map((find): Find => ({ ...wanted, find })) : [];
+	if (!wanted || finds.length === 0) return steps.length === 0 ? [] : await run(steps);
+	const alike = alikeOf(wanted);
 	if (alike !== undefined) {
 		const { column, values, start } = alike;
 		const find = { all: [[column, 'like', `${start}%`] as const] };
@@ -192,9 +192,9 @@ function alikeOf({ find, limit = 0 }: Find) {
 async function readAll(
 	run: (steps: readonly Step[]) => Promise<readonly Row[]>,
 	before: readonly Step[],
-	step: Step,
+	step: Find,
 ): Promise<readonly Row[]> {
-	const { find, limit = 0, first = PAGE, isEnough } = step as Find;
+	const { find, limit = 0, first = PAGE, isEnough } = step;
 	const rows = [...(await run([...before, limit > 0 ? step : { ...step, limit: first }]))];
 	if (limit > 0 || rows.length < first) return rows;
 	const found = new Map(rows.map((row) => [row['id'], row]));
