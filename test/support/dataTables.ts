@@ -367,7 +367,6 @@ function toTest(
 	if (condition === 'isNotEmpty') return (row) => !isEmpty(row);
 	const value = toCell(keyName, keyValue, type);
 	if (condition === 'eq') return (row) => row[keyName] === value;
-	if (condition === 'neq') return (row) => row[keyName] !== value;
 	const compare = COMPARISONS[condition];
 	if (compare !== undefined)
 		return (row) => row[keyName] !== null && compare(row[keyName] as Cell, value as Cell);

@@ -101,7 +101,6 @@ function isMet(filter: Filter): (row: Row) => boolean {
 		if (kind === 'isEmpty') return cell === '';
 		if (kind === 'isNotEmpty') return cell !== '';
 		if (kind === 'eq') return cell === value;
-		if (kind === 'neq') return cell !== value;
 		if (kind === 'gt') return cell > value;
 		if (kind === 'gte') return cell >= value;
 		if (kind === 'lt') return cell < value;

@@ -24,7 +24,7 @@ export type Condition =
 	| readonly [column: string, condition: 'isEmpty' | 'isNotEmpty']
 	| readonly [
 			column: string,
-			condition: 'eq' | 'neq' | 'lt' | 'lte' | 'gt' | 'gte' | 'like',
+			condition: 'eq' | 'lt' | 'lte' | 'gt' | 'gte' | 'like',
 			value: string | number,
 	  ];
 
@@ -261,6 +261,7 @@ function rowsOfInsert({ write = '' }: TableSchema, step: Step): readonly Step[] 
 	const value = 'insert' in step ? step.insert[0]![write] : undefined;
 	return value ? [{ find: { all: [[write, 'eq', value as string]] }, limit: 1 }] : [];
 }
+
 /** The table of the project with the name of the schema. */
 async function listed(context: IExecuteFunctions, { name }: TableSchema) {
 	const options = { filterName: name };
