@@ -270,7 +270,8 @@ export const adviceOf = (code: AdviceCode) => SENTENCES[code];
 
 /** What can be done about an error, as sentences without periods: codes in words, and the words of the host's own errors. */
 export function sentencesOf({ advice }: ServiceError): readonly string[] {
-	return advice.map((each) => new Map(Object.entries(SENTENCES)).get(each) ?? each);
+	const isCode = (each: string): each is AdviceCode => Object.hasOwn(SENTENCES, each);
+	return advice.map((each) => (isCode(each) ? SENTENCES[each] : each));
 }
 
 /** Fields of n8n's and other errors that are for developers. */
