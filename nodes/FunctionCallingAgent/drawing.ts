@@ -1,5 +1,5 @@
 /**
- * Drawing: what is refused before the first request, as the loop through the tools cannot work. One function for each rule.
+ * Drawing: what is rejected before the first request, as the loop through the tools cannot work. One function for each rule.
  * Whatever else brings no result is an error when the execution ends.
  */
 import { CHAT_TRIGGER_NODE_TYPE, type IExecuteFunctions, type INode } from 'n8n-workflow';

@@ -46,7 +46,7 @@ const PARSERS: Readonly<
 };
 
 /**
- * Builds the creation request (spec 2.8). What the model does not take is refused before anything is sent (spec 2.11):
+ * Builds the creation request (spec 2.8). What the model does not take is rejected before anything is sent (spec 2.11):
  *
  * | input                                                  | sent                                 |
  * | ------------------------------------------------------ | ------------------------------------ |

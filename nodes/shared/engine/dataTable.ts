@@ -99,7 +99,7 @@ function inParts(step: Step): readonly Step[] {
  * Errors that pass by themselves: the database is locked, too busy for another connection or transaction, or n8n connects
  * to it again. In the words of SQLite, PostgreSQL, Node.js, and n8n.
  */
-const TRANSIENT =
+const RETRYABLE =
 	/SQLITE_(BUSY|LOCKED|PROTOCOL)|is locked|lock timeout|waiting for lock|obtain lock|deadlock|serialize access|transaction (within|already|is not started|is aborted)|statement timeout|conflict with recovery|already (been )?released|not connected|is not established|after calling end|not queryable|connection terminated|terminating connection|database system is|too many clients|connection slots|acquire connection|synchronization error|timed out|timeout (exceeded|expired)|read timeout|E(CONN(RESET|REFUSED|ABORTED)|PIPE|TIMEDOUT|AI_AGAIN)|perhaps it is offline/i;
 /** Pauses before such a call is tried again, in milliseconds. */
 const RETRY_PAUSES_MS = [500, 1_000, 2_000, 4_000];
@@ -247,7 +247,7 @@ async function runSteps(
 				tableIds.delete(key);
 				continue;
 			}
-			const pauseMs = TRANSIENT.test(message) ? pausesMs.shift() : undefined;
+			const pauseMs = RETRYABLE.test(message) ? pausesMs.shift() : undefined;
 			if (pauseMs === undefined) throw toTableError(schema, error as Error);
 			isAgain = true;
 			// Also after Stop: what is paid for has to be written.

@@ -86,7 +86,7 @@ export async function openRecords(run: Run, polls: readonly TaskPoll[]) {
 		polls: polls.map((poll) => known.get(poll) ?? poll),
 		/**
 		 * Writes the results, all at once. Without `finished_at` a task stays open, so that it can be collected: after a
-		 * timeout, a refusal or a failed download. A person may have changed a row since the task was created, or since it was read.
+		 * timeout, a rejection or a failed download. A person may have changed a row since the task was created, or since it was read.
 		 */
 		write: async (ofTask: ReadonlyMap<string, readonly Delivered[]>): Promise<void> => {
 			if (found === undefined) return;
