@@ -5,6 +5,7 @@ import type { Clock } from '../../client/ports';
 import { oneOf, type Condition, type Find, type Row, type Step } from '../engine/dataTable';
 import type { AskedCall } from './call';
 import { theseClaims, type Claim } from './claimKeys';
+import { nowIso } from './taskTable';
 
 /** An answer waits no longer than this for the next write, in milliseconds. */
 const FLUSH_MS = 1_000;
@@ -55,7 +56,7 @@ export function callWriter({ clock, write, admit, claimOf }: Table) {
 		const token = randomUUID();
 		const [inserted, removed] = [answers, gone];
 		[answers, gone] = [[], []];
-		const sent = { status: 'sent', sent_at: new Date(Date.now()).toISOString(), token };
+		const sent = { status: 'sent', sent_at: nowIso(), token };
 		const added = calls.filter((call) => claimOf(call) === undefined);
 		const claims = calls.flatMap((call) => claimOf(call) ?? []);
 		const steps: Step[] = [

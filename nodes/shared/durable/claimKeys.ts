@@ -7,7 +7,7 @@ import { byCall, mainRowOf, outcomeOf, toKnown, type AskedCall, type Paid } from
 import { lockOf, type CallRun } from './callRun';
 import { keyConflict, keyInUse, keyOfOther, notKept } from './errors';
 import { decide, stateOf } from './states';
-import { taskIdOf } from './taskTable';
+import { nowIso, taskIdOf } from './taskTable';
 
 /** A claim that may be sent: its row, and which video of its key it is, where the others have failed. */
 export interface Claim {
@@ -77,7 +77,7 @@ export async function claimKeys<T>(
 	async function claimAndRead(toClaim: readonly AskedCall[], open: readonly AskedCall[]) {
 		const token = randomUUID();
 		if (toClaim.length > 0) tokens.add(token);
-		const claimed = { status: 'claimed', sent_at: new Date(Date.now()).toISOString(), token };
+		const claimed = { status: 'claimed', sent_at: nowIso(), token };
 		const insert = toClaim.map(({ row }) => ({ ...row, ...claimed }));
 		const keys = open.flatMap(({ key }) => (key === '' ? [] : [key]));
 		const find: Filter =

@@ -23,7 +23,7 @@ import { isClaim, isOfWorkflow, removals, rowName } from './claimKeys';
 import { keyConflict, otherItem, renamedNode, unreadable } from './errors';
 import { match } from './identity';
 import { stateOf } from './states';
-import { taskIdOf, trimTaskIds } from './taskTable';
+import { nowIso, taskIdOf, trimTaskIds } from './taskTable';
 
 const runExclusive = keyedMutex();
 /** The calls of all runs in this process that may have no answer in the table yet. Another process cannot tell whether they are under way. */
@@ -154,7 +154,7 @@ function lostRows<T>(
 ): readonly Row[] {
 	const ofCall = byCall(rows);
 	const owners = new Map([...found].map(([{ row }, { call }]) => [call, row]));
-	const [token, sent_at] = [randomUUID(), new Date(Date.now()).toISOString()];
+	const [token, sent_at] = [randomUUID(), nowIso()];
 	const own = log.calls().filter(isOwnCall);
 	return own.flatMap(({ call, result }): Row[] => {
 		const stored = ofCall.get(call) ?? [];

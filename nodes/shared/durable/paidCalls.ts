@@ -19,7 +19,7 @@ import { callRun } from './callRun';
 import { callWriter } from './callWriter';
 import { claimKeys, release, type Claim } from './claimKeys';
 import { movedError, notKept, taskOfOther, unreadable } from './errors';
-import { expiry } from './taskTable';
+import { expiry, nowIso } from './taskTable';
 import { openLimit, type Limit } from './limit';
 import { findEarlierCalls, underWay } from './earlierCalls';
 
@@ -180,7 +180,7 @@ export async function openPaidCalls<T extends object>(
 		if (problem !== undefined) throw discarded(problem);
 		for (const [call, each] of run.sentAgain) if (each === asked) await forget(asked, call);
 		const logged = { ...toCall(kind, row), isStored };
-		const sent_at = new Date(Date.now()).toISOString();
+		const sent_at = nowIso();
 		sent.add(index);
 		const outcome = await settled(answerOf(asked, send));
 		if ('error' in outcome) {

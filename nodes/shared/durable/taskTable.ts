@@ -67,6 +67,9 @@ export function trimTaskIds(rows: readonly Row[]): Step {
 	return { update: untrimmed.map((row) => ({ id: row['id'], task_id: taskIdOf(row) })) };
 }
 
+/** The time now as a column has it. By `Date.now`, which tests replace. */
+export const nowIso = () => new Date(Date.now()).toISOString();
+
 /** Number of the newest rows that stay. */
 const KEPT = 40_000;
 /** A limit of a month counts the rows of these days. */
