@@ -187,7 +187,7 @@ export function isOutcomeUnknown(error: unknown): error is ServiceError {
 }
 
 /** Whether a failure is about this; see `ErrorDetails`. */
-export function isAbout(what: ErrorDetails['affects'], error: unknown): boolean {
+export function isAbout(what: NonNullable<ErrorDetails['affects']>, error: unknown): boolean {
 	return error instanceof ServiceError && error.details.affects === what;
 }
 

@@ -30,7 +30,7 @@ const DETAILS = ['events', 'session_id', 'agent', 'id', 'object', 'created'];
 /** What the output of a reply depends on. */
 interface ResultOptions {
 	/** The value of a reply in JSON mode, see `readJsonReply`. */
-	readonly json?: unknown;
+	readonly json?: JsonValue | undefined;
 	/** Whether to include what repeats tool results, thoughts and the session: not for the visitor of a chat. */
 	readonly details?: boolean;
 	/** Default: `reply`. */
