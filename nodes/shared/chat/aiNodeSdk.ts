@@ -123,7 +123,7 @@ async function estimateTokens(parts: readonly unknown[]): Promise<number> {
 	const texts = parts.map((part) => (typeof part === 'string' ? part : objectOf(part)['text']));
 	const text = texts.join('');
 	const { length } = text.match(/\p{Lo}/gu) ?? [];
-	return await Promise.resolve(Math.ceil(length + (text.length - length) / 4));
+	return Math.ceil(length + (text.length - length) / 4);
 }
 
 /**

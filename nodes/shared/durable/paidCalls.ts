@@ -113,7 +113,7 @@ export async function openPaidCalls<T extends object>(
 	async function announce(call: AskedCall): Promise<boolean> {
 		for (;;) {
 			const announced = writer ? await writer.announce(call) : 'failed';
-			if (!writer) await admit([call], async () => await Promise.resolve([]));
+			if (!writer) await admit([call], async () => []);
 			const isRefused = excess.has(call) || leftOut.has(call.index);
 			if (announced !== 'lost' || isRefused) return announced === 'stored';
 			claims.delete(call);

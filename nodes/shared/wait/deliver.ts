@@ -59,9 +59,8 @@ export interface PolledItems {
 export async function deliver(
 	run: Run,
 	progress: Progress,
-	{ items: tasks, polls: polled, error: pollError, ...rule }: PolledItems,
+	{ items: tasks, polls: polled, error: pollError, failsItems, dropsAll }: PolledItems,
 ): Promise<readonly Delivered[]> {
-	const { failsItems, dropsAll } = rule;
 	const taskIds = tasks.map(({ taskId }) => taskId);
 	const { polls, write, promptOf } = await openRecords(run, polled);
 	const known = new Map(
