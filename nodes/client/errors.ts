@@ -37,6 +37,7 @@ export function emptyText(field: string): InputError {
 	return new InputError(field, 'is empty', EMPTY_TEXT_HINT);
 }
 
+/** What kind of failure a ServiceError is. */
 export type ErrorKind =
 	/** The service or a file host returned an error status (spec 7). */
 	| 'http'
@@ -53,6 +54,7 @@ export type ErrorKind =
 	/** The execution was canceled. */
 	| 'canceled';
 
+/** Facts of a failure. */
 export interface ErrorDetails {
 	/** HTTP status, if there was a response. */
 	readonly status?: number;
@@ -161,6 +163,7 @@ export class ServiceError extends Error {
 /** A ServiceError as plain JSON, without its cause, so that it can be saved with the execution. */
 export type SavedError = Pick<ServiceError, 'kind' | 'message' | 'advice' | 'details'>;
 
+/** The error as it is saved. */
 export function toSaved({ kind, message, advice, details }: ServiceError): SavedError {
 	const { cause, ...plain } = details;
 	return { kind, message, advice, details: plain };

@@ -1,5 +1,6 @@
 import type { JsonObject } from './json';
 
+/** A request to the service. */
 export interface HttpRequest {
 	readonly method: 'POST';
 	/** Path of the endpoint: `/v1/chat/completions`. The base URL may have another version than `/v1`, which then counts. */
@@ -19,6 +20,7 @@ export interface Deadline {
 	leftMs(): number;
 }
 
+/** A response of any status, its body unread. */
 export interface HttpResponse {
 	readonly status: number;
 	/** By lower-case name. */

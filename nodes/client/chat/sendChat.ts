@@ -35,6 +35,7 @@ export type Chat = (request: ChatRequest) => Promise<ChatCompletion>;
 
 type Failed = Readonly<Record<'code' | 'error', string>>;
 
+/** How a chat is sent, retried and shown. */
 export interface SendOptions extends CompleteOptions {
 	/** Total timeout in milliseconds, with all retries. */
 	readonly limitMs: number;

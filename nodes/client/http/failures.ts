@@ -229,6 +229,7 @@ function isUnconnected(error: unknown): boolean {
 	return syscall === 'connect';
 }
 
+/** How a call is retried. */
 export interface RetryPolicy {
 	/** Maximum retries after the first attempt. */
 	readonly retries: number;

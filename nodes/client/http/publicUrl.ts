@@ -56,6 +56,7 @@ export function knownHosts(baseUrl: string, named: readonly string[]): (url: str
 	};
 }
 
+/** How a URL is judged. */
 export interface PublicUrlOptions {
 	/** Label of the field that contains the URL. */
 	readonly field: string;

@@ -13,6 +13,7 @@ const rowOf = ({ id }: Row) => `row ${String(id)} of the data table ${TASK_TABLE
 
 /** The errors that each Retry repeats until a person has changed something. */
 const lasting = new WeakSet<InputError>();
+/** Whether each Retry repeats the error until a person has changed something. */
 export const isLasting = (error: unknown) => error instanceof InputError && lasting.has(error);
 
 function lastingError(field: string, problem: string, hint: string): InputError {

@@ -47,6 +47,7 @@ const WANTS_KEY = 401;
 
 /** Limit for one file with all retries: a host that sends a byte now and then never ends. */
 const MAX_MINUTES = 15;
+/** The same in milliseconds. */
 export const DOWNLOAD_LIMIT_MS = MAX_MINUTES * 60_000;
 /** Idle timeout of a download. */
 const IDLE_TIMEOUT_MS = 60_000;
