@@ -139,7 +139,7 @@ const CALLS: CallKind<ChatCompletion> = {
  *
  * @throws The error of an expression, and InputError that names the field with an invalid value.
  */
-export function planCall(run: Run, item: number) {
+function planCall(run: Run, item: number) {
 	const values = assistantForm.read(run, item);
 	const { appCode, message, images, options } = values;
 	const session = readSession(run, item, values);

@@ -15,7 +15,7 @@ import { isBlank, oneLine, shown } from '../../client/values';
 import { adapt, type LangChainChunk } from '../engine/chatModelAdapter';
 
 /** A part of a message in n8n's SDK for AI nodes, without the kinds that this package does not use. `input` is JSON. */
-export type SdkContent =
+type SdkContent =
 	| { type: 'text' | 'reasoning'; text: string }
 	| { type: 'tool-call'; toolCallId?: string; toolName: string; input: string }
 	| { type: 'tool-result'; toolCallId: string; result: unknown }

@@ -202,7 +202,7 @@ export function itemsInTurn<T>(opened: Run) {
 }
 
 /** What the keys of the chats of this workflow begin with, and no key of another workflow. */
-export function chatPrefix({ workflowId }: Run): string {
+function chatPrefix({ workflowId }: Run): string {
 	return `chat ${workflowId} `;
 }
 

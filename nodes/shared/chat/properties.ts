@@ -27,7 +27,7 @@ export const shownAs = (name: string, fallback: string) =>
 export const ANSWERER = `($parameter.answeredBy === "app" ? ${shownAs('appCode', 'the app')} : ${shownAs('model', 'default model')})`;
 
 /** Display name of the empty model choice. */
-export const DEFAULT_MODEL = 'Default Model';
+const DEFAULT_MODEL = 'Default Model';
 
 /** Who answers: a model, or an application or workflow of the service. */
 export const bindingFields = {

@@ -231,7 +231,7 @@ export function removals(rows: readonly Row[]): readonly Step[] {
 }
 
 /** All claims of one write that were not sent. */
-export function claimsOf(token: string) {
+function claimsOf(token: string) {
 	return {
 		all: [['token', 'eq', token] as const, ['status', 'eq', 'claimed'] as const],
 	} satisfies Filter;

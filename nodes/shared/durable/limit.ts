@@ -9,7 +9,7 @@ import { stateOf } from './states';
 import { TO_ANSWER } from './taskTable';
 
 /** The number of videos, the sum of their estimated costs, and the numbers of those without one, and without an answer. */
-export type Spent = Readonly<Record<'videos' | 'cost' | 'unpriced' | 'unanswered', number>>;
+type Spent = Readonly<Record<'videos' | 'cost' | 'unpriced' | 'unanswered', number>>;
 
 /** Says that requests without an answer count, and what to do. */
 export const unansweredHint = (count: number) =>

@@ -18,7 +18,7 @@ export interface Place {
 }
 
 /** What the run of a rest says when it fails. */
-export interface RestError {
+interface RestError {
 	readonly error: SavedError;
 	/** What a Retry does, as sentences without the last period. */
 	readonly retry: string;

@@ -39,7 +39,7 @@ export interface WaitItem {
 }
 
 /** The tasks of all items after polling, and what a failed video means to the node. */
-export interface PolledItems {
+interface PolledItems {
 	/** None where polling could not begin. */
 	readonly items: readonly WaitItem[];
 	readonly polls: readonly TaskPoll[];
