@@ -15,9 +15,6 @@ const NOWHERE = '255.255.255.255';
 let time: FakeTime;
 
 const server = scripted();
-afterEach(() => {
-	jest.restoreAllMocks();
-});
 
 /** Each node with its smallest form, and whether Retry If Outcome Is Unknown applies within one run. */
 const NODES: readonly [string, IDataObject, boolean][] = [

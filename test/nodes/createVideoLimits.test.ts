@@ -16,10 +16,6 @@ import { allItems, packageNode, type RunResult } from '../support/engine';
 const service = videoService();
 const { sent } = service;
 
-afterEach(() => {
-	jest.restoreAllMocks();
-});
-
 /** So that a limit is checked before each creation. */
 const SERIAL = { concurrency: 1 };
 const KEYED = { idempotencyKey: '={{ $json.prompt }}' };

@@ -20,10 +20,6 @@ const BAD_KEY = reject(401);
 const service = videoService();
 const { server } = service;
 
-afterEach(() => {
-	jest.restoreAllMocks();
-});
-
 /** Waits in virtual time for tasks with these answers, without their files. */
 async function wait(
 	tasks: typeof service.answers,

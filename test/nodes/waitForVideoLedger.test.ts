@@ -36,9 +36,6 @@ beforeEach(() => {
 	jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
 	account = accountOf(readCredential(credential()));
 });
-afterEach(() => {
-	jest.restoreAllMocks();
-});
 
 const KEY = 'k-secret';
 const credential = () => ({ baseUrl: server.url, apiKey: KEY });

@@ -27,9 +27,6 @@ beforeEach(() => {
 	const startMs = Date.now();
 	jest.spyOn(Date, 'now').mockImplementation(() => startMs + aheadMs);
 });
-afterEach(() => {
-	jest.restoreAllMocks();
-});
 
 const suspend = async (more: Parameters<typeof waitIn>[2] = {}, wires = CONNECTED) =>
 	await waitIn(server.url, wires, {

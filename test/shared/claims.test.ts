@@ -10,9 +10,6 @@ import { thorough } from '../support/thorough';
 
 const START_MS = Date.UTC(2026, 0, 1);
 const BEHIND_MS = 60 * 60_000;
-afterEach(() => {
-	jest.restoreAllMocks();
-});
 
 /** A clock for durations. That of the process, which the rows have, is behind it. */
 function startClock(random?: () => number) {

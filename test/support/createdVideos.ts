@@ -273,8 +273,5 @@ export function movedClock() {
 			};
 		});
 	});
-	afterEach(() => {
-		jest.restoreAllMocks();
-	});
 	return moved;
 }
