@@ -295,29 +295,25 @@ test(
 	LIMIT_MS,
 );
 
-test(
-	'two builds of a checkout run one after the other',
-	async () => {
-		const script = `
-			const { existsSync, rmSync, writeFileSync } = require('node:fs');
-			const { setTimeout: wait } = require('node:timers/promises');
-			const { withBuildLock } = require(${JSON.stringify(join(ROOT, 'lab/services/buildLock'))});
-			const [mine, other] = process.argv.slice(1);
-			writeFileSync(mine, '');
-			void withBuildLock(async () => {
-				writeFileSync('inside', '', { flag: 'wx' }); // Throws if the other one is inside.
-				while (!existsSync(other)) await wait(10);
-				await wait(300); // The other one has asked, and would be inside by now.
-				rmSync('inside');
-			});
-		`;
-		const build = (...names: string[]) => runProgram(['-e', script, ...names], folder);
-		const done = { code: 0, said: '' };
-		const builds = await Promise.all([build('a', 'b'), build('b', 'a')]);
-		expect(builds).toStrictEqual([done, done]);
-	},
-	LIMIT_MS,
-);
+test('two builds of a checkout run one after the other', async () => {
+	const script = `
+		const { existsSync, rmSync, writeFileSync } = require('node:fs');
+		const { setTimeout: wait } = require('node:timers/promises');
+		const { withBuildLock } = require(${JSON.stringify(join(ROOT, 'lab/services/buildLock'))});
+		const [mine, other] = process.argv.slice(1);
+		writeFileSync(mine, '');
+		void withBuildLock(async () => {
+			writeFileSync('inside', '', { flag: 'wx' }); // Throws if the other one is inside.
+			while (!existsSync(other)) await wait(10);
+			await wait(300); // The other one has asked, and would be inside by now.
+			rmSync('inside');
+		});
+	`;
+	const build = (...names: string[]) => runProgram(['-e', script, ...names], folder);
+	const done = { code: 0, said: '' };
+	const builds = await Promise.all([build('a', 'b'), build('b', 'a')]);
+	expect(builds).toStrictEqual([done, done]);
+});
 
 describe('the password of the demo', () => {
 	const own = process.env;

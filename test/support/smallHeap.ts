@@ -13,7 +13,6 @@ export async function runInSmallHeap(file: string, ...args: readonly string[]): 
 	const child = spawn(process.execPath, options, {
 		cwd: ROOT,
 		stdio: ['ignore', 'pipe', 'pipe'],
-		// It may be too busy with its heap to end itself.
 		...{ timeout: 100_000, killSignal: 'SIGKILL' },
 	});
 	const [printed, failure, [code, signal]] = await Promise.all([
