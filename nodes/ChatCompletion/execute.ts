@@ -111,7 +111,7 @@ const ROLES: Readonly<Record<string, ChatMessage['role']>> = {
 };
 
 /** What is kept of a question that is only images. */
-const NO_TEXT = '[question without text]';
+const ONLY_IMAGES = '[question without text]';
 
 /**
  * The memory node that is connected to the node. It keeps texts: of other nodes it may have more, which is left out.
@@ -143,7 +143,7 @@ async function readMemoryNode(run: Run, item: number, key: string) {
 			const found = Object.values(await memory.loadMemoryVariables({})).flat();
 			const remembered = found.flatMap((message): ChatMessage[] => {
 				const role = ROLES[message.getType()];
-				const content = textOf(message.content);
+				const content = messageText(message.content);
 				return role === undefined || isBlank(content) ? [] : [{ role, content }];
 			});
 			const conversation = startConversation(withMemory(remembered, asked));
@@ -158,9 +158,9 @@ async function readMemoryNode(run: Run, item: number, key: string) {
 			const reply: ChatMessage = { role: 'assistant', content: drawn };
 			const turn = toKeep([...asked.slice(startOfTurn(asked)), reply], () => false);
 			const questions = turn.filter(({ role }) => role === 'user');
-			const said = questions.map(({ content }) => textOf(content)).join('\n\n');
-			const input = withoutFileData(said) || NO_TEXT;
-			const output = textOf(turn.at(-1)!.content);
+			const said = questions.map(({ content }) => messageText(content)).join('\n\n');
+			const input = withoutFileData(said) || ONLY_IMAGES;
+			const output = messageText(turn.at(-1)!.content);
 			const saved = memory.saveContext({ input }, { output });
 			await saved.catch((error: unknown) => {
 				run.hint(`The next message will not know this reply. ${errorLine(error as Error)}`);
@@ -170,7 +170,7 @@ async function readMemoryNode(run: Run, item: number, key: string) {
 }
 
 /** The text of a message, whose content may be a list of parts. */
-function textOf(content: unknown): string {
+function messageText(content: unknown): string {
 	return [content ?? '']
 		.flat()
 		.map((part) => (typeof part === 'string' ? part : shown(objectOf(part)['text'] ?? '')))

@@ -117,7 +117,7 @@ export const videoFields = Object.fromEntries(
 		const models = MODELS.filter((model) => row.values(model).length > 0);
 		const argument = FROM_AI[row.key];
 		const properties = [
-			...models.map((model) => forModel(listed(row, model), model)),
+			...models.map((model) => forModel(propertyOf(row, model), model)),
 			forOtherModels(free(row)),
 		];
 		const shownOnes = properties.map((each) => (row.needsFiles ? withFiles(each) : each));
@@ -128,7 +128,7 @@ export const videoFields = Object.fromEntries(
 	}),
 );
 
-function listed(row: VideoField, model: VideoModel): INodeProperties {
+function propertyOf(row: VideoField, model: VideoModel): INodeProperties {
 	const { label, help, type } = row;
 	const initial = defaultOf(row, model) ?? '';
 	if (type === 'flag') return property('boolean', label, { help, default: initial });

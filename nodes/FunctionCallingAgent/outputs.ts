@@ -139,7 +139,7 @@ export function emit(
 	const ended = due.flat();
 	const hasErrorOutput = run.node.onError === 'continueErrorOutput';
 	for (const slot of ended) {
-		const { output, json, binary } = outcomeOf(slot);
+		const { output, json, binary } = endedItem(slot);
 		const files = { ...slot.files, ...binary };
 		// n8n adds the fields of the linked item to a failure, but looks for that item only in the input of this run, and
 		// stops the execution when the item came in with an earlier run. It skips that step for a link that is a number.
@@ -238,7 +238,7 @@ export function toBranchText({ context, node }: Run, calls: readonly Call[]): st
 /** The end of an execution in which conversations were lost at Stopped. */
 function stoppedEnd(lost: readonly ConversationSlot[]) {
 	if (lost.length === 0) return [];
-	const reasons = new Set(lost.map((slot) => outcomeOf(slot).json['reason'] as StopReason));
+	const reasons = new Set(lost.map((slot) => endedItem(slot).json['reason'] as StopReason));
 	const remedies = [...reasons].map((reason) => `${reason}: ${PREVENTION[reason]}`);
 	const end = {
 		message: `Stopped has no connection, and ${counted(lost.length, 'conversation')} left through it`,
@@ -258,7 +258,7 @@ export function hasOutcome(slot: ConversationSlot): boolean {
 }
 
 /** The item of a conversation that has ended, and the output for it. */
-function outcomeOf(slot: ConversationSlot): INodeExecutionData & { readonly output: number } {
+function endedItem(slot: ConversationSlot): INodeExecutionData & { readonly output: number } {
 	const { conversation, failure, answer } = slot;
 	if (failure !== undefined) return { output: ANSWER, json: failure };
 	const { phase, rounds, calls, usage, messages } = conversation!;

@@ -11,7 +11,7 @@ import { oneLine, shown } from '../client/values';
 import { askForReply, imageUrls } from '../shared/chat/askForReply';
 import { mapChats, type SendText } from '../shared/chat/chatStream';
 import { finishReply } from '../shared/chat/finishReply';
-import { chatOf, chatRows, isOfVisitor, keyOf, rejectUndeclared } from '../shared/chat/memory';
+import { chatOf, chatRows, isOfVisitor, enteredKey, rejectUndeclared } from '../shared/chat/memory';
 import { imagesField, replyFields, replyOptions } from '../shared/chat/properties';
 import {
 	appField,
@@ -95,7 +95,7 @@ export async function runSuperAssistant(run: Run): Promise<INodeExecutionData[][
 		const { format } = valueOf(planned[item]!);
 		readJsonReply(judge(reply, 'assistant'), format, 'assistant');
 	};
-	const kind = { ...CALLS, check };
+	const kind = { ...ASSISTANT_CALLS, check };
 	const opened = await settled(openPaidCalls(run, kind, calls, false));
 	const work = async (item: number, sendText?: SendText) => {
 		const paid = valueOf(opened);
@@ -129,7 +129,7 @@ export async function runSuperAssistant(run: Run): Promise<INodeExecutionData[][
 const RETRY = 'Retry asks only what is missing, and pays only for that';
 
 /** Calls of super assistants. They are kept in the call log alone. */
-const CALLS: CallKind<ChatCompletion> = {
+const ASSISTANT_CALLS: CallKind<ChatCompletion> = {
 	field: 'Message',
 	describe: ({ message }) => `the message "${oneLine(shown(message))}"`,
 };
@@ -237,7 +237,7 @@ function readSession(
 	{ session, sessionId, sessionKey }: Record<'session' | 'sessionId' | 'sessionKey', string>,
 ): { readonly id?: string; readonly key?: string } {
 	if (session === 'key')
-		return { key: keyOf(run, item, sessionKey, ['Key', EMPTY, 'sessionKey']) };
+		return { key: enteredKey(run, item, sessionKey, ['Key', EMPTY, 'sessionKey']) };
 	// This Chat without a chat is a new session.
 	const chat = session === 'chat' ? chatOf(run, item) : '';
 	if (session !== 'id') return chat === '' ? {} : { key: chat };

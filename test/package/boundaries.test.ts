@@ -143,6 +143,21 @@ test('no two files import each other, directly or through others', () => {
 	expect(layered.flatMap(wayBack)).toStrictEqual([]);
 });
 
+test('what ships exports a name once, and has no other meaning for it at the top of a file', () => {
+	const files = ['nodes', 'credentials'].flatMap(filesBelow);
+	const declared = /^(export )?(?:async )?(?:function|class|interface|type|const) (\w+)/gm;
+	// n8n wants the class of a node to be named as its file.
+	const names = files.flatMap((file) =>
+		file.endsWith('.node.ts')
+			? []
+			: [...read(file).matchAll(declared)].map(([, exported, name]) => ({ name, exported })),
+	);
+	expect(names.length).toBeGreaterThan(500);
+	const exported = new Set(names.flatMap((each) => (each.exported ? [each.name!] : [])));
+	const twice = [...exported].filter((name) => names.filter((each) => each.name === name)[1]);
+	expect(twice).toStrictEqual([]);
+});
+
 test('every folder is used: something outside imports from it, or package.json names it', () => {
 	const manifest = read('package.json');
 	const folders = [...new Set(['nodes', 'lab', 'emulator'].flatMap(filesBelow).map(dirname))];

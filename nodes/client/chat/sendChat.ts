@@ -111,7 +111,7 @@ export function sendChat(
  * Statuses that tell of a model, an application or its limit: another one may take the same request. The service has not
  * carried it out (spec 7.1).
  */
-const STATUSES: readonly (number | undefined)[] = [400, 402, 403, 404, 429];
+const NOT_CARRIED_OUT: readonly (number | undefined)[] = [400, 402, 403, 404, 429];
 /** What is advised where a code, in any status, or the words of an error with status 200 tell of the model. */
 const OF_MODEL: readonly Advice[] = ['chooseModel', 'shortenConversation'];
 
@@ -123,7 +123,7 @@ function mayAsk(isApp: boolean, error: unknown): error is ServiceError {
 	if (!(error instanceof ServiceError) || error.kind === 'deadline') return false;
 	const { status, outcomeUnknown = false, partial, retryable } = error.details;
 	const isOfModel = !isApp && error.advice.some((each) => OF_MODEL.includes(each));
-	const isListed = isOfModel || STATUSES.includes(status);
+	const isListed = isOfModel || NOT_CARRIED_OUT.includes(status);
 	const isRejected = error.kind === 'http' && partial === undefined && isListed;
 	return outcomeUnknown ? !isApp && retryable === true : isRejected || retryable === true;
 }

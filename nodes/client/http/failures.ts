@@ -102,8 +102,8 @@ const UNLISTED: Rows = [
 	[/^/, row(REJECTED, 'correctWhatIsNamed')],
 ];
 
-const NOT_SENT = { kind: 'network', retryable: true } as const;
-const LOST = { ...NOT_SENT, outcomeUnknown: true } as const;
+const UNSENT = { kind: 'network', retryable: true } as const;
+const LOST = { ...UNSENT, outcomeUnknown: true } as const;
 const REFUSED = 'Could not connect to the service';
 const NO_NAME = 'Could not resolve the host name of the service';
 const SILENT = 'The service did not respond in time';
@@ -112,8 +112,8 @@ const INSECURE = 'Could not establish a secure connection to the service';
 const CANCELED = row('The execution was canceled', 'tasksContinue', { kind: 'canceled' });
 /** Errors without an HTTP response, by the error code of Node or axios, or the system call `connect`. */
 export const TRANSPORT_ERRORS: Rows = [
-	[/^(ECONNREFUSED|connect)$/, row(REFUSED, 'checkHostAndPort', NOT_SENT)],
-	[/^(ENOTFOUND|EAI_\w+)$/, row(NO_NAME, 'checkDns', NOT_SENT)],
+	[/^(ECONNREFUSED|connect)$/, row(REFUSED, 'checkHostAndPort', UNSENT)],
+	[/^(ENOTFOUND|EAI_\w+)$/, row(NO_NAME, 'checkDns', UNSENT)],
 	[/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/, row(SILENT, 'raiseTimeout', LOST)],
 	// In the handshake. Node reports what breaks after it, when the request may have arrived, as ERR_SSL_…
 	[

@@ -212,7 +212,7 @@ const NAMES = {
 /** Fields that are only there for an error. */
 const ERRORS = ['error', 'Error', 'errors'] as const;
 /** Codes and types that stand for a status, where there is none. */
-const STATUSES: ReadonlyMap<string | undefined, number> = new Map([
+const STATUS_OF_TYPE: ReadonlyMap<string | undefined, number> = new Map([
 	['invalid_request_error', 400],
 	['invalid_request', 400],
 	['rate_limit_error', 429],
@@ -222,14 +222,14 @@ const STATUSES: ReadonlyMap<string | undefined, number> = new Map([
 const SUCCESS = ['0', '200', '201', '202', 'ok', 'success', 'succeeded'];
 
 /** A text that says something, or a number as text. */
-function textOf(value: JsonValue | undefined): string | undefined {
+function saidText(value: JsonValue | undefined): string | undefined {
 	if (typeof value === 'number') return String(value);
 	return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
 /** The first of these parts that is a text, or a number. */
 function partOf(fields: JsonObject, part: keyof typeof NAMES): string | undefined {
-	return NAMES[part].map((name) => textOf(fields[name])).find((text) => text !== undefined);
+	return NAMES[part].map((name) => saidText(fields[name])).find((text) => text !== undefined);
 }
 
 /**
@@ -244,10 +244,10 @@ export function messageOf(fields: JsonObject): string | undefined {
 		(isJsonObject(error) ? messageOf(error) : undefined) ??
 		partOf(fields, 'message') ??
 		lists.find((text) => text !== '') ??
-		textOf(error);
+		saidText(error);
 	const { raw } = objectOf(metadata);
 	const field = Array.isArray(loc) ? loc.join('.') : undefined;
-	const parts = [field, words, raw && shown(raw), textOf(written)].filter(Boolean);
+	const parts = [field, words, raw && shown(raw), saidText(written)].filter(Boolean);
 	return parts.length === 0 ? undefined : parts.join(': ');
 }
 
@@ -300,7 +300,9 @@ export function errorDetails(value: unknown): ErrorDetails {
 	const code = partOf(error, 'code');
 	const type = partOf(error, 'type');
 	const status =
-		named.find((each) => each >= 400 && each < 600) ?? STATUSES.get(code) ?? STATUSES.get(type);
+		named.find((each) => each >= 400 && each < 600) ??
+		STATUS_OF_TYPE.get(code) ??
+		STATUS_OF_TYPE.get(type);
 	const { error: own, trace_id: trace } = body;
 	return withoutUndefined({
 		status,

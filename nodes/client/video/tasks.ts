@@ -69,7 +69,7 @@ export async function createVideo(
 function readCreated(answer: JsonObject): CreatedTask {
 	const body = taskIn(answer);
 	// Wait for Video trims the ID of its item, and then looks for the row of the task with it.
-	const task_id = idText(body['task_id']);
+	const task_id = taskIdText(body['task_id']);
 	if (task_id === '' || task_id.length > MAX_ID)
 		throw bodyError('video', bounded(answer, TASK_FIELDS));
 	const created_at = body['created_at'] ?? undefined;
@@ -101,12 +101,12 @@ export function ofService<T extends object>(answer: T): T {
 }
 
 /** An ID or a status as text; empty for what is none. */
-const textOf = (value: JsonValue | undefined) =>
+const fieldText = (value: JsonValue | undefined) =>
 	['string', 'number'].includes(typeof value) ? String(value).trim() : '';
 
 /** @throws ServiceError for a number that JSON has rounded: it is the ID of something else. */
-function idText(id: JsonValue | undefined): string {
-	if (typeof id !== 'number' || Number.isSafeInteger(id)) return textOf(id);
+function taskIdText(id: JsonValue | undefined): string {
+	if (typeof id !== 'number' || Number.isSafeInteger(id)) return fieldText(id);
 	const message = `The service sent the task ID as the number ${id}, of which the last digits are lost. It has to be a text`;
 	const details = { outcomeUnknown: true, isServiceForm: true };
 	throw new ServiceError('protocol', message, [], details);
@@ -125,7 +125,7 @@ const idOf = (task: JsonObject) =>
 function taskIn(answer: JsonObject, asked?: string): JsonObject {
 	const tasks = tasksIn(answer);
 	const isOne = tasks.length === 1;
-	const id = isOne ? idText(idOf(tasks[0]!)).toLowerCase() : '';
+	const id = isOne ? taskIdText(idOf(tasks[0]!)).toLowerCase() : '';
 	if (isOne && (asked === undefined || id === '' || id === asked.trim().toLowerCase()))
 		return boundedTask(tasks[0]!);
 	const what = isOne ? 'another task' : `${tasks.length} tasks`;
@@ -164,7 +164,7 @@ export async function queryTask(
 /** Reads what the service says about the task that it was asked for. */
 function readReport(answer: JsonObject, taskId: string): TaskReport {
 	const body = taskIn(answer, taskId);
-	const status = textOf(body['status']);
+	const status = fieldText(body['status']);
 	if (status === '' && !hasVideo(body)) throw bodyError('video', bounded(answer, TASK_FIELDS));
 	return { ...body, task_id: taskId, status: shorten(status || 'completed', MAX_STATUS) };
 }

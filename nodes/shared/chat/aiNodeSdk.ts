@@ -97,11 +97,11 @@ export function toolNames(names: readonly string[]): string[] {
 	return names.map((name) => uniqueId(valid(name), taken));
 }
 
-function partsOf<K extends SdkContent['type']>({ content }: SdkMessage, type: K) {
+function partsOfType<K extends SdkContent['type']>({ content }: SdkMessage, type: K) {
 	return content.filter((part): part is SdkContent & { type: K } => part.type === type);
 }
 
-const textOf = (parts: readonly { text: string }[]) => parts.map(({ text }) => text).join('');
+const joinedText = (parts: readonly { text: string }[]) => parts.map(({ text }) => text).join('');
 
 const URL_ONLY =
 	'The service takes images by URL only. Add it under Images of the chat model, where {{ Object.keys($binary) }} means all files of the item, or switch off Automatically Passthrough Binary Images in the options of the agent';
@@ -174,14 +174,14 @@ export function adapted(supplied: SupplyData, isJson: boolean): SupplyData {
 
 function toChatMessage(message: SdkMessage): ChatMessage {
 	const { role } = message;
-	const text = textOf(partsOf(message, 'text'));
+	const text = joinedText(partsOfType(message, 'text'));
 	if (role === 'system') return { role, content: text };
-	if (role === 'user') return userMessage(text, partsOf(message, 'file').map(imageUrl));
+	if (role === 'user') return userMessage(text, partsOfType(message, 'file').map(imageUrl));
 	if (role === 'tool') {
-		const { toolCallId, result } = partsOf(message, 'tool-result')[0]!;
+		const { toolCallId, result } = partsOfType(message, 'tool-result')[0]!;
 		return { role, tool_call_id: toolCallId, content: shown(result ?? '') };
 	}
-	const calls = partsOf(message, 'tool-call').map(({ toolCallId = '', toolName, input }) =>
+	const calls = partsOfType(message, 'tool-call').map(({ toolCallId = '', toolName, input }) =>
 		toolCall(toolCallId, toolName, input),
 	);
 	return {

@@ -66,7 +66,7 @@ export function memoryKeyOf(
 	{ memory, memoryKey }: ValuesOf<typeof memoryFields>,
 ): string {
 	if (memory === 'none') return '';
-	if (memory === 'key') return keyOf(run, item, memoryKey, KEY);
+	if (memory === 'key') return enteredKey(run, item, memoryKey, KEY);
 	const key = chatOf(run, item);
 	if (key !== '') return key;
 	throw new InputError(
@@ -209,7 +209,7 @@ function chatPrefix({ workflowId }: Run): string {
 /** Texts that every database and every parameter of n8n keeps as they are. */
 const PLAIN = /^[\p{L}\p{N}][\p{L}\p{N} ._@+:/-]{0,99}$/u;
 
-const nameOf = (value: string) =>
+const plainName = (value: string) =>
 	PLAIN.test(value) ? value : `#${hash('sha256', value, 'base64url')}`;
 
 /** What is sent as `sessionId`, which a visitor may have chosen: in the chat, null where it has none; without a chat in the item. */
@@ -224,7 +224,7 @@ function chatsOf(run: Run, item: number): ReadonlyMap<string, string> {
 	const ids = sessionIds(run, item)
 		.filter((id) => !isBlank(id) && id !== false && !isHollow(id))
 		.map((id) => shown(id).trim().normalize());
-	return new Map(ids.map((id) => [id, `${chatPrefix(run)}${nameOf(id)}`]));
+	return new Map(ids.map((id) => [id, `${chatPrefix(run)}${plainName(id)}`]));
 }
 
 /**
@@ -248,7 +248,7 @@ export function chatOf(run: Run, item: number): string {
  * @param name The parameter.
  * @throws InputError when the key is empty or says nothing, or has a number that was rounded.
  */
-export function keyOf(
+export function enteredKey(
 	run: Run,
 	item: number,
 	entered: string,
@@ -258,7 +258,7 @@ export function keyOf(
 	if (key === '') throw new InputError(label, 'is empty', ifEmpty);
 	checkNotRounded(run.context, item, name, label);
 	rejectUndeclared(run, label, key);
-	return chatsOf(run, item).get(key.normalize()) ?? `key ${nameOf(checkKey(key, label))}`;
+	return chatsOf(run, item).get(key.normalize()) ?? `key ${plainName(checkKey(key, label))}`;
 }
 
 /**

@@ -91,7 +91,7 @@ function savedRuns(run: Run): number {
 }
 
 /** The state with the log of a run. */
-const stateOf = <T>({ state }: Run, index: number | 'tool') =>
+const logState = <T>({ state }: Run, index: number | 'tool') =>
 	state<Record<string, PaidCall<T>>>(`callLog ${index}`);
 
 /**
@@ -102,7 +102,7 @@ const stateOf = <T>({ state }: Run, index: number | 'tool') =>
  */
 export function callLog<T>(run: Run, index: number | 'tool') {
 	const isTool = index === 'tool';
-	const state = stateOf<T>(run, index);
+	const state = logState<T>(run, index);
 	const calls = state.get() ?? state.set({});
 	return {
 		calls: (): readonly PaidCall<T>[] => Object.values(calls),
@@ -119,5 +119,5 @@ export function callLog<T>(run: Run, index: number | 'tool') {
 
 /** Clears the log of this run. Call it once all items have succeeded: no retry will follow. */
 export function clearCallLog(run: Run): void {
-	stateOf(run, placeOfItem(run.context, 0).run).clear();
+	logState(run, placeOfItem(run.context, 0).run).clear();
 }

@@ -85,14 +85,14 @@ export function idRange(rows: readonly { readonly id?: unknown }[]): readonly Co
 }
 
 /** The filters of a step, none of them too long. */
-const partsOf = (rows: Filter): readonly Filter[] =>
+const shortFilters = (rows: Filter): readonly Filter[] =>
 	'all' in rows ? [rows] : slices(rows.any, MAX_CONDITIONS).map((any) => ({ any }));
 
 /** The step in parts; none where it has no rows. */
 function inParts(step: Step): readonly Step[] {
 	if (rowsOf(step)?.length === 0) return [];
-	if ('set' in step) return partsOf(step.where).map((where) => ({ ...step, where }));
-	return 'remove' in step ? partsOf(step.remove).map((remove) => ({ remove })) : [step];
+	if ('set' in step) return shortFilters(step.where).map((where) => ({ ...step, where }));
+	return 'remove' in step ? shortFilters(step.remove).map((remove) => ({ remove })) : [step];
 }
 
 /**
@@ -151,7 +151,9 @@ export async function onTable(
 	const last = given.at(-1);
 	const wanted = last && 'find' in last ? last : undefined;
 	const steps = given.flatMap((step) => (step === wanted ? [] : inParts(step)));
-	const finds = wanted ? partsOf(wanted.find).map((find): Find => ({ ...wanted, find })) : [];
+	const finds = wanted
+		? shortFilters(wanted.find).map((find): Find => ({ ...wanted, find }))
+		: [];
 	if (!wanted || finds.length === 0) return steps.length === 0 ? [] : await run(steps);
 	const alike = alikeOf(wanted);
 	if (alike !== undefined) {
@@ -263,7 +265,7 @@ function rowsOfInsert({ write = '' }: TableSchema, step: Step): readonly Step[] 
 }
 
 /** The table of the project with the name of the schema. */
-async function listed(context: IExecuteFunctions, { name }: TableSchema) {
+async function tableWithName(context: IExecuteFunctions, { name }: TableSchema) {
 	const options = { filterName: name };
 	const list = { resource: 'table', operation: 'list', returnAll: true, options };
 	return (await runNodes(context, [list])).find((table) => table['name'] === name);
@@ -292,7 +294,7 @@ const LEDGER_MARKS = ['origin', 'call', 'token'];
  * @throws TableError when it has other columns, or when it is not the ledger that the workflow has used.
  */
 async function findTable(context: IExecuteFunctions, schema: TableSchema): Promise<string> {
-	const found = await listed(context, schema);
+	const found = await tableWithName(context, schema);
 	const wanted = Object.entries(schema.columns).map(([name, type]) => ({ name, type }));
 	const creation = {
 		resource: 'table',
@@ -304,7 +306,7 @@ async function findTable(context: IExecuteFunctions, schema: TableSchema): Promi
 	const created = async () =>
 		await runNodes(context, [creation]).catch(async (error: unknown) => {
 			// Of several executions that create the missing table at once, one succeeds.
-			const other = await listed(context, schema);
+			const other = await tableWithName(context, schema);
 			if (other === undefined) throw error;
 			return [other];
 		});

@@ -156,7 +156,7 @@ async function openFile(run: Run, { url, isFromModel = false }: Download, deadli
 		if (status < 300 || status >= 400 || location === undefined) {
 			const words = await readHead(chunksOf(body, watch)).catch(() => '');
 			watch.close();
-			throw statusError(at, status, excerpt(words.toString()));
+			throw hostError(at, status, excerpt(words.toString()));
 		}
 		watch.close();
 		at = URL.canParse(location, at) ? new URL(location, at).href : '';
@@ -166,7 +166,7 @@ async function openFile(run: Run, { url, isFromModel = false }: Download, deadli
 }
 
 /** The error for a status of a file host, with its words. */
-function statusError(url: string, status: number, words: string): ServiceError {
+function hostError(url: string, status: number, words: string): ServiceError {
 	if (status === WANTS_KEY) {
 		const message = `The host ${hostOf(url)} wants a key, and only the service gets the API key`;
 		const todo = 'Download it with an HTTP Request node and a credential for that host';

@@ -194,7 +194,7 @@ export function toggle(
 }
 
 /** A value of a list: its label, the value, and its help text if it needs one. */
-type Choice<V extends string> = readonly [
+type ListValue<V extends string> = readonly [
 	label: string,
 	value: V,
 	help?: string | undefined,
@@ -203,7 +203,7 @@ type Choice<V extends string> = readonly [
 
 interface List<V extends string> extends More {
 	readonly default: V;
-	readonly choices: readonly Choice<V>[];
+	readonly choices: readonly ListValue<V>[];
 }
 
 /** One of several fixed values. */

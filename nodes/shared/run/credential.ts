@@ -18,14 +18,14 @@ const HEADER_NAME = /^[a-z0-9][a-z0-9!#$%&'*+.^_`|~-]*$/i;
 const RESERVED =
 	/^(authorization|host|accept(-encoding)?|connection|content-.*|expect|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 /** Names that n8n's HTTP client, axios, takes for its groups of headers, or leaves out. */
-const NOT_SENT = /^(common|constructor|delete|get|head|patch|post|prototype|put|query)$/i;
+const NO_HEADER = /^(common|constructor|delete|get|head|patch|post|prototype|put|query)$/i;
 
 const KEY_HINT =
 	'Enter the key alone, without the word Bearer, as the console of the service shows it';
 const APP_CODE_HINT =
 	'Enter it in the form API_KEY-APP_CODE, or switch off API Key Ends With an App Code in the credential';
 
-const text = (value: unknown) => shown(value ?? '').trim();
+const trimmedText = (value: unknown) => shown(value ?? '').trim();
 
 /**
  * Reads the credential, whose expressions are evaluated.
@@ -37,7 +37,7 @@ const text = (value: unknown) => shown(value ?? '').trim();
  */
 export function readCredential(data: ICredentialDataDecryptedObject) {
 	const baseUrl = normalizeBaseUrl(data['baseUrl'] as string | undefined);
-	const key = text(data['apiKey']);
+	const key = trimmedText(data['apiKey']);
 	const hasApp = data['keyIncludesApp'] === true;
 	rejectMistakes('API Key', [
 		[key === '', 'is empty', KEY_HINT],
@@ -50,7 +50,7 @@ export function readCredential(data: ICredentialDataDecryptedObject) {
 	const starts = hyphens.map(({ index }) => key.slice(0, index)).toReversed();
 	const keys = [key, ...starts].filter(({ length }) => length >= MIN_SECRET_CHARACTERS);
 	// A URL may have been pasted. A host is read as that of a URL, with a protocol that leaves out no port of the web.
-	const entered = text(data['fileHosts']).split(/[\s,]+/);
+	const entered = trimmedText(data['fileHosts']).split(/[\s,]+/);
 	const urls = entered.map((each) => each.replace(/^(https?:\/\/)?/i, 'ftp://'));
 	const fileHosts = urls.flatMap((url) => (URL.canParse(url) ? new URL(url).host : []));
 	const mask = maskOf([...keys.map((each) => ['API Key', each] as const), ...hidden]);
@@ -59,14 +59,16 @@ export function readCredential(data: ICredentialDataDecryptedObject) {
 
 function readHeaders(rows: unknown) {
 	const { header = [] } = objectOf(rows) as { header?: readonly JsonObject[] };
-	const entries = header.map((row) => [text(row['name']), text(row['value'])] as const);
+	const entries = header.map(
+		(row) => [trimmedText(row['name']), trimmedText(row['value'])] as const,
+	);
 	const names = entries.map(([name]) => name.toLowerCase());
 	entries.forEach(([name, value], index) => {
 		const named = `has the name ${name}`;
 		rejectMistakes(`Extra Headers in the credential: row ${index + 1}`, [
 			[!HEADER_NAME.test(name), 'has no valid name', 'Use letters, digits and hyphens'],
 			[RESERVED.test(name), `${named}, which n8n sets itself`, 'Remove the row'],
-			[NOT_SENT.test(name), `${named}, which n8n cannot send`, 'Use another name'],
+			[NO_HEADER.test(name), `${named}, which n8n cannot send`, 'Use another name'],
 			[names.indexOf(names[index]!) !== index, `repeats the name ${name}`, 'Remove the row'],
 			[value === '', `has no value for ${name}`, 'Enter it, or remove the row'],
 			[/[^\t -~]/.test(value), `has a special character in its value`, 'Use ASCII only'],
@@ -112,7 +114,7 @@ export async function readModelCodes(
 	const data = await context.getCredentials(CREDENTIAL, 0);
 	const { model = [] } = objectOf(data[list]) as { model?: readonly JsonObject[] };
 	// An expression can make anything of a value.
-	const rows = model.map((row) => ['code', 'name', 'like'].map((each) => text(row[each])));
+	const rows = model.map((row) => ['code', 'name', 'like'].map((each) => trimmedText(row[each])));
 	return rows.map(([code = '', name = '', like = ''], index) => {
 		const first = rows.findIndex((row) => row[0] === code);
 		const repeats = `has the code ${code}, as row ${first + 1} has`;

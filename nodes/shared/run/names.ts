@@ -11,23 +11,23 @@ import { isBlank } from '../../client/values';
 import { KEPT_UNSEEN } from '../engine/workflow';
 
 /** A field, or a list of a fixed collection. */
-export type Place = Pick<INodeProperties, 'name' | 'hint'> &
+export type FormPlace = Pick<INodeProperties, 'name' | 'hint'> &
 	Partial<Pick<INodeProperties, 'type' | 'options'> & INodePropertyCollection>;
 
 /** What a value has below a field: the fields of a collection or of an entry, or the lists of a fixed collection. */
-export function placesBelow({ type, options = [], values }: Place): readonly Place[] {
+export function placesBelow({ type, options = [], values }: FormPlace): readonly FormPlace[] {
 	return values ?? (type?.toLowerCase().endsWith('collection') ? options : []);
 }
 
 /** The names of fields, and below them, each with the path of its value. A stray has that of where it belongs as its hint. */
-function pathsOf(fields: readonly Place[], start = ''): [name: string, path: string][] {
+function pathsOf(fields: readonly FormPlace[], start = ''): [name: string, path: string][] {
 	return fields.flatMap((each) => {
 		const path = isStray(each) ? each.hint! : `${start}${each.name}`;
 		return [[each.name, path], ...pathsOf(placesBelow(each), `${path}.`)];
 	});
 }
 
-const isStray = ({ type, hint }: Place) => type === 'hidden' && hint !== undefined;
+const isStray = ({ type, hint }: FormPlace) => type === 'hidden' && hint !== undefined;
 
 /** Pairs of adjacent letters. */
 const pairsOf = (name: string) =>
@@ -45,11 +45,11 @@ function likeness(name: string, other: string): number {
  *
  * @throws InputError that names the nearest place.
  */
-export function checkNames(parameters: INodeParameters, properties: readonly Place[]): void {
+export function checkNames(parameters: INodeParameters, properties: readonly FormPlace[]): void {
 	const at = (path: string) =>
 		path.split('.').reduce<unknown>((value, name) => objectOf(value)[name], parameters);
 
-	function check(values: unknown, fields: readonly Place[], start: string): void {
+	function check(values: unknown, fields: readonly FormPlace[], start: string): void {
 		if (isBlank(values) || (typeof values === 'string' && values.startsWith('='))) return;
 		if (!isJsonObject(values)) {
 			const names = [...new Set(fields.map(({ name }) => name))].join(', ');

@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { EMPTY_TEXT_HINT, InputError } from '../../client/errors';
 import { parseJson } from '../../client/json';
 import { isBlank, oneLine, shown } from '../../client/values';
-import { placesBelow, type Place } from './names';
+import { placesBelow, type FormPlace } from './names';
 
 /**
  * A text that names one thing, such as a model or a task, as it was entered; empty where nothing was.
@@ -41,7 +41,7 @@ const NO_VALUE = /^(undefined|null|NaN|true|false|\[object Object\])$/;
  */
 export function unevaluatedText(
 	parameters: unknown,
-	fields: readonly Place[],
+	fields: readonly FormPlace[],
 	label = '',
 ): InputError | undefined {
 	if (typeof parameters === 'object' && parameters !== null)

@@ -44,7 +44,7 @@ async function testCredential(
 		const late = sleep(TIMEOUT_MS, end.signal).then(() => {
 			throw Object.assign(new Error('Timeout'), { code: 'ETIMEDOUT' });
 		});
-		await Promise.race([poll(testPort(this, credential, end.signal)), late]);
+		await Promise.race([pollNoTask(testPort(this, credential, end.signal)), late]);
 	} catch (error) {
 		const words = verdict(error);
 		if (words !== '') return { status: 'Error', message: mask(`${words}${asked}`) };
@@ -57,7 +57,7 @@ async function testCredential(
 /** For the `methods` of every node: n8n runs the test of the first node it has. */
 export const credentialTest = { testCredential };
 
-async function poll(http: HttpPort): Promise<void> {
+async function pollNoTask(http: HttpPort): Promise<void> {
 	const response = await send(http, 'video', {
 		method: 'POST',
 		path: TASKS,
