@@ -546,7 +546,8 @@ const EXCUSED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 		'client/http': 'transportError',
 		'client/video': 'readPair maxReferences startPoll pollSummary withWords isOfVideo',
 		'shared/wait': 'isLeftOut isUnsent named namingTask notCreated lostBefore askOnce',
-		'shared/chat': 'showNotice isOfVisitor rejectUndeclared enteredKey recall startOfTurn chatRows',
+		'shared/chat':
+			'showNotice isOfVisitor rejectUndeclared enteredKey recall startOfTurn chatRows',
 		'shared/files': 'fileSources hashOfFile checkHttpUrl freeField signAgain',
 		'shared/run':
 			'blocked failureJson stoppingError checkKey checkPrompt oneName isRounded isSingleOutput roundedError serviceOf',
