@@ -442,7 +442,7 @@ describe('Download Media', () => {
 	test('names of properties of objects are no types', async () => {
 		scene.host = answer('constructor', Buffer.from([1, 2, 3]));
 		const url = `${scene.url}/cdn/a.toString`;
-		const { media } = await scene.media([{ type: '__proto__', constructor: { url } }]);
+		const { media } = await scene.media([{ type: '__proto__', url }]);
 		expect(media).toMatchObject([{ kind: 'file', mimeType: 'constructor' }]);
 	});
 });
