@@ -24,16 +24,18 @@ function pinBefore({ workflow, madeUp, replaced }: Copy, name: string, error = '
 	return ` It got ${gave}: pin data to ${stubs.length === 1 || sources.length === 1 ? 'it' : 'them'}.`;
 }
 
-/** An error of a model or an app, or of a value that another model may take. */
-const OF_CODE = /\b(?:model|app)|\b(?:video|chat)-m\d/i;
+/** An error of a model or an app, or of a value that another model may take; not that there is no code at all. */
+const OF_CODE = /^(?!.*\bModel is empty)(?:.*\b(?:model|app)|.*\b(?:video|chat)-m\d)/is;
 
 /** What to enter in a node that failed for a code that may be right in the account of the workflow; empty if it is another failure. */
 function enterCode({ workflow, replaced }: Copy, name: string, error: string): string {
 	const find = (is: (node: INode) => boolean) => workflow.nodes.find(is);
 	const failed = find((node) => node.name === name);
 	// The error of a chat model is one of its agent.
-	const node =
-		failed && isOwn(failed) ? failed : find(({ type }) => type === `${OWN}agentVideoChatModel`);
+	const leadsTo = (from: string) => JSON.stringify(workflow.connections[from] ?? {});
+	const isItsModel = (each: INode) =>
+		each.type === `${OWN}agentVideoChatModel` && leadsTo(each.name).includes(`"${name}"`);
+	const node = failed && isOwn(failed) ? failed : find(isItsModel);
 	if (node === undefined || !OF_CODE.test(error)) return '';
 	const { model, appCode } = node.parameters;
 	const isReplaced = replaced.some((each) => each.node === node.name);
@@ -41,7 +43,10 @@ function enterCode({ workflow, replaced }: Copy, name: string, error: string): s
 	if (!isReplaced && !isExpression && !error.includes('App Code is empty')) return '';
 	const codes = codesFor(node.type);
 	const code = /\bapp/i.test(error) ? codes.app : codes.model;
-	return ` The emulator has other codes: in "${node.name}" enter one that it knows, such as ${code}.`;
+	const which = isReplaced
+		? `takes these values, other than ${code}`
+		: `it knows, such as ${code}`;
+	return ` The emulator has other codes: in "${node.name}" enter one that ${which}.`;
 }
 
 /**

@@ -134,7 +134,7 @@ export async function beginBatch(
 
 /** An expression that reads the item of another node which the own one is made from, in JSON. */
 const LINKED =
-	/\$(?:\(|node\[)\s*\\?['"`](.+?)\\?['"`]\s*[)\]]\W+(?:item|pairedItem|json|binary)\b/g;
+	/\$(?:\(|node\[)\s*\\?['"`]((?:(?!\\?['"`]\s*[)\]]).)+)\\?['"`]\s*[)\]]\W+(?:item|pairedItem|json|binary)\b/g;
 const OWN_FIELDS =
 	'Read it by {{ $json }}, which has the fields of the item that each call is for, or lead the items in one at a time, through Loop Over Items';
 

@@ -144,7 +144,10 @@ const REJECTED: Readonly<Record<string, Drawing & { readonly error: RegExp }>> =
 		error: /^Tool branches lead to the agent Other as well /,
 	},
 	...Object.fromEntries(
-		[QUESTION, `={{ $node["Questions"].json.question }}`].map((reads) => [
+		[
+			...[QUESTION, `={{ $node["Questions"].json.question }}`],
+			QUESTION.replace('=', "={{ $('Questions').first().json.question }} "),
+		].map((reads) => [
 			`a tool node that reads by ${reads} where several items come`,
 			{
 				...{ ways: BACK, questions: ['Rome', 'Oslo'], toolNodes: { calc: 'Agent' }, reads },

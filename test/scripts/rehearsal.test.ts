@@ -404,19 +404,20 @@ describe('a normal night that shows nothing', () => {
 		expect(whyNotJudged(copy, { ...NORMAL, ...outcome })).toBe(why);
 	});
 
-	it.each([
-		['createVideo', '={{ $json.m }}', 'The video model x does not exist', 'video-m1'],
-		['createVideo', 'mine', 'Duration is 12. video-m1 supports Duration 5', 'video-m1'],
+	it.each<[type: string, model: string, error: string, code: string | undefined]>([
+		['createVideo', '={{ $json.m }}', 'No video model x', 'it knows, such as video-m1'],
+		['createVideo', '={{ $json.m }}', 'Model is empty', undefined],
+		['createVideo', 'mine', 'video-m1 takes 5', 'takes these values, other than video-m1'],
 		['createVideo', 'video-m2', 'Duration is 12. video-m2 supports Duration 5', undefined],
-		['superAssistant', '', 'App Code is empty', 'demo-assistant'],
-		['agentVideoChatModel', '=x', 'model: unknown chat model x', 'chat-m2'],
+		['superAssistant', '', 'App Code is empty', 'it knows, such as demo-assistant'],
+		['agentVideoChatModel', '=x', 'model: unknown chat model x', 'it knows, such as chat-m2'],
 	])('fails at %s with the model "%s": %s', (type, model, error, code) => {
 		const own = node('Ask', OWN + type, { parameters: { model } });
 		const copy = copyWorkflow(linked([SCHEDULE, own, edit]), 'normal_0');
 		// The error of a chat model is one of its agent.
 		const failedAt = type.endsWith('ChatModel') ? 'Edit' : 'Ask';
 		const why = whyNotJudged(copy, { ...NORMAL, isGreen: false, error, failedAt });
-		const enter = `enter one that it knows, such as ${code}.`;
+		const enter = `enter one that ${code}.`;
 		expect(why).toBe(code && `${error}. The emulator has other codes: in "Ask" ${enter}`);
 	});
 });

@@ -537,7 +537,7 @@ export const EXAMPLE_RUNS: Readonly<Record<string, (lab: ExampleLab) => Promise<
 		lab.emulator.faults.add({ kind: 'status', status: 401, path: CHAT });
 		await postWebhook(`${lab.n8n.url}/webhook/${path}`, {});
 		await until(() => mailbox.letters.length > 2);
-		const heads = 'Videos of execution \\d+:\nnone\n\nLeft by other executions:';
+		const heads = 'Videos of execution \\d+:\nnone\n\nOther videos of this workflow:';
 		expect(mailbox.letters[2]!.text).toMatch(
 			new RegExp(`^Write Prompt: .*\n.*\n\n${heads}\n- .*\n  http\\S+${late!.id}\\S*$`),
 		);
