@@ -2,6 +2,7 @@
 const { execFileSync, spawn } = require('node:child_process');
 const { once } = require('node:events');
 const { copyFileSync, rmSync } = require('node:fs');
+const { devNull } = require('node:os');
 const { join } = require('node:path');
 
 const { fetchProgram, programFolder } = require('./fetchProgram.js');
@@ -61,6 +62,8 @@ async function runBun(folder) {
 		env: {
 			...process.env,
 			BUN_CONFIG_REGISTRY: registry.toString().trim(),
+			// What a person's settings leave out, such as `omit=dev`, is needed here. Without a login that they have, npm installs.
+			NPM_CONFIG_USERCONFIG: devNull,
 			// Beside the packages: Bun links files of its cache into node_modules.
 			BUN_INSTALL_CACHE_DIR: join(__dirname, '..', '..', '.cache', 'bun-packages'),
 		},

@@ -239,7 +239,8 @@ describe('ready.mjs', () => {
 
 	const testWithBun = existsSync(join(ROOT, BUN)) ? test : test.skip;
 
-	testWithBun('Bun installs what the lock file names, once', async () => {
+	testWithBun('Bun installs what the lock file names, once, and leaves nothing out', async () => {
+		writeFileSync(join(folder, '.npmrc'), 'omit=dev\n');
 		const checkout = { hasBun: true, locked: LOCKED() };
 		expect(await runNode(checkout)).toMatchObject({ code: 0 });
 		const modules = join(folder, 'checkout', 'node_modules');
