@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { completeChat, type CompleteOptions } from '../../nodes/client/chat/completeChat';
 import { askAssistant } from '../../nodes/client/chat/sendChat';
 import { progressLine, toolCall, toolProgressEvents } from '../../nodes/client/chat/toolCalls';
@@ -8,6 +7,7 @@ import type { ToolProgressEvent } from '../../nodes/client/chat/types';
 import type { ServiceError } from '../../nodes/client/errors';
 import type { JsonObject } from '../../nodes/client/json';
 import type { HttpPort } from '../../nodes/client/ports';
+import { startService, type TestService } from '../emulator/support/service';
 import { answeringPort, outcomeOf } from '../support/answeringPort';
 import { axiosHttp } from '../support/axiosHttp';
 import { delta } from '../support/chatPieces';
@@ -31,8 +31,8 @@ const sends = (bytes: Uint8Array, breaks = false) => {
 };
 
 /** Works with an emulator, which sleeps between chunks: its time passes until the work is done. */
-async function withEmulator<T>(begin: (emulator: Emulator) => Promise<T>): Promise<T> {
-	const emulator = await startEmulator({ clock: 'virtual' });
+async function withEmulator<T>(begin: (emulator: TestService) => Promise<T>): Promise<T> {
+	const emulator = await startService();
 	const { clock, journal } = emulator;
 	const work = begin(emulator);
 	const state = { done: false };
@@ -172,12 +172,8 @@ const REQUESTS = {
 /** The complete stream that the emulated service sends for a request. */
 async function record(request: object): Promise<Buffer> {
 	const body = { ...request, stream: true, stream_options: { include_usage: true } };
-	const received = await withEmulator(async ({ url }) => {
-		const response = await fetch(`${url}/v1/chat/completions`, {
-			method: 'POST',
-			headers: { authorization: 'Bearer demo-key', 'content-type': 'application/json' },
-			body: JSON.stringify(body),
-		});
+	const received = await withEmulator(async (emulator) => {
+		const response = await emulator.send('/v1/chat/completions', body);
 		return await response.arrayBuffer();
 	});
 	return Buffer.from(received);

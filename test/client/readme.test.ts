@@ -4,7 +4,7 @@ import { compileFunction } from 'node:vm';
 
 import ts from 'typescript';
 
-import { startEmulator, type Emulator } from '../../emulator/startEmulator';
+import { serviceFor } from '../emulator/support/service';
 
 const CLIENT = join(__dirname, '../../nodes/client');
 const README = readFileSync(join(CLIENT, 'README.md'), 'utf8');
@@ -17,13 +17,7 @@ const BLOCKS = new Map(
 	]),
 );
 
-let emulator: Emulator;
-beforeAll(async () => {
-	emulator = await startEmulator({ videoSeconds: 0, chunkMs: 1 });
-});
-afterAll(async () => {
-	await emulator.stop();
-});
+const service = serviceFor('all', { clock: 'real', videoSeconds: 0, chunkMs: 1 });
 
 /** Runs a block as a module of the client. Returns what it exports, and what it prints. */
 async function run(name: string) {
@@ -45,7 +39,7 @@ async function run(name: string) {
 		(path: string) => blocks.get(path) ?? jest.requireActual<object>(join(CLIENT, path)),
 		exports,
 		{ log: (...values: unknown[]) => printed.push(values) },
-		{ env: { SERVICE_URL: emulator.url, API_KEY: 'demo-key' } },
+		{ env: { SERVICE_URL: service.url, API_KEY: 'demo-key' } },
 	);
 	return { exports, printed };
 }

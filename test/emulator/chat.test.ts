@@ -289,11 +289,7 @@ it('2.4 usage includes the setting, the history, the retrieved knowledge and the
 
 describe('2.5 streamed chat response', () => {
 	it('2.5 is an event stream that ends with [DONE]', async () => {
-		const response = await fetch(`${service.url}/v1/chat/completions`, {
-			method: 'POST',
-			headers: { 'content-type': 'application/json', authorization: 'Bearer demo-key' },
-			body: JSON.stringify({ ...SUM, stream: true }),
-		});
+		const response = await service.send('/v1/chat/completions', { ...SUM, stream: true });
 		expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
 		expect(await response.text()).toMatch(/^(data: \{.*\}\n\n)+data: \[DONE\]\n\n$/);
 	});

@@ -4,7 +4,6 @@
  */
 import type { IConnections, INode } from 'n8n-workflow';
 
-import { startEmulator, type Emulator } from '../../emulator/startEmulator';
 import { EXAMPLE_CREDENTIAL } from '../../lab/n8n/readExample';
 import {
 	formOwners,
@@ -13,24 +12,18 @@ import {
 	type SavedOwner,
 } from '../../scripts/savedWorkflows';
 import { shownParameters, unsupportedValues, type FormOwner } from '../../scripts/savedForms';
+import { serviceFor } from '../emulator/support/service';
 import { allItems, NODE_TYPES, runNode, runWorkflow, type Wires } from '../support/engine';
 import { read } from './pages';
 
 const versions = savedVersions();
+const service = serviceFor('all', { clock: 'real', videoSeconds: 1 });
+const credential = () => ({ baseUrl: service.url, apiKey: 'demo-key' });
 
 let owners: readonly FormOwner[];
-let emulator: Emulator;
-
 beforeAll(async () => {
 	owners = await formOwners();
-	emulator = await startEmulator();
 });
-
-afterAll(async () => {
-	await emulator.stop();
-});
-
-const credentialOf = ({ url }: Emulator) => ({ baseUrl: url, apiKey: 'demo-key' });
 
 test("the README's workflow to paste makes a video", async () => {
 	const [, json] = /```json\n(.*?)```/s.exec(read('README.md'))!;
@@ -48,10 +41,7 @@ test("the README's workflow to paste makes a video", async () => {
 	const credentials = { agentVideoApi: { id: '1', name: EXAMPLE_CREDENTIAL } };
 	const drawn = ours.map((node) => ({ ...node, id: node.name, credentials }));
 	const first = wires['Start']![0]![0]!;
-	const quick = await startEmulator({ videoSeconds: 1 });
-	const credential = credentialOf(quick);
-	const running = runWorkflow(drawn, wires, first, { credential });
-	const result = await running.finally(() => quick.stop());
+	const result = await runWorkflow(drawn, wires, first, { credential: credential() });
 	expect(result.error).toBeUndefined();
 	const [videos = []] = allItems(result, ours.at(-1)!.name);
 	const types = videos.map(({ binary = {} }) =>
@@ -90,9 +80,9 @@ describe.each(versions)('workflows of %s', (version) => {
 	});
 
 	test.each(runs)('$node sends what it sent', async ({ node, parameters, requests }) => {
-		emulator.journal.clear();
-		await runNode(node, { parameters, credential: credentialOf(emulator) });
-		const sent = emulator.journal.entries.map(({ path, body }) => ({ path, body }));
+		service.journal.clear();
+		await runNode(node, { parameters, credential: credential() });
+		const sent = service.journal.entries.map(({ path, body }) => ({ path, body }));
 		expect(sent).toMatchObject(requests);
 	});
 });

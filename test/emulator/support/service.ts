@@ -44,6 +44,8 @@ export interface ChatAnswer {
 
 /** Emulator with shortcuts for requests. */
 export interface TestService extends Emulator {
+	/** Sends a body with the key of an account, and returns the response unread. */
+	send(path: string, body: unknown, key?: string): Promise<Response>;
 	post<Body = Json>(path: string, body: unknown, key?: string): Promise<Answer<Body>>;
 	chat(body: Json, key?: string): Promise<Answer<ChatAnswer>>;
 	/** Sends one user message and returns the message of the reply. */
@@ -86,6 +88,7 @@ export async function startService(options: EmulatorOptions = {}): Promise<TestS
 	};
 	return {
 		...emulator,
+		send,
 		post,
 		chat,
 		stream,
