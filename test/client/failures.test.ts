@@ -3,7 +3,6 @@ import {
 	canceledError,
 	STATUSES,
 	statusError,
-	TRANSPORT_ERRORS,
 	transportError,
 	withDeadline,
 	withRetry,
@@ -12,7 +11,7 @@ import {
 } from '../../nodes/client/http/failures';
 import type { Clock, HttpPort } from '../../nodes/client/ports';
 import { sentencesOf } from '../../nodes/shared/run/nodeErrors';
-import { FAILURE } from '../support/failureTexts';
+import { ALL_FAILURES, FAILURE } from '../support/failureTexts';
 import { fakeClock } from '../support/fakeClock';
 
 const ALL = ['chat', 'model', 'video'] as const;
@@ -186,13 +185,7 @@ describe('what an error means', () => {
 const N8N_ERROR_CODES =
 	/econnrefused|econnreset|enotfound|etimedout|eaddrnotavail|econnaborted|ehostunreach|eai_again|enoent|eisdir|enotdir|eacces|eexist|eperm|getaddrinfo/i;
 
-test.each(
-	[
-		...Object.values(STATUSES).flatMap((rows) => Object.values(rows)),
-		...[404, 418, 500].map((status) => statusError('chat', status)),
-		...TRANSPORT_ERRORS.map(([, failure]) => failure),
-	].map(({ message }) => message),
-)('n8n shows "%s" unchanged', (message) => {
+test.each([...ALL_FAILURES])('n8n shows "%s" unchanged', (message) => {
 	expect(message).not.toMatch(N8N_ERROR_CODES);
 });
 

@@ -18,7 +18,7 @@ import { ROOT } from '../../lab/paths';
 import { fieldNames } from '../../scripts/fieldTables';
 import { loadNode, NODE_NAMES, pageOf } from '../../scripts/nodePages';
 import { OPERATIONS, type Operation } from '../faults/operations';
-import { plain, read, typeNameOf } from './pages';
+import { plain, read, sectionOf, typeNameOf } from './pages';
 
 /** Display names begin with it where n8n has a node of the same name; running text leaves it out. */
 const BRAND = 'Agent Video ';
@@ -27,11 +27,6 @@ const exists = (...path: readonly string[]) => existsSync(join(ROOT, ...path));
 
 /** The page of a node in docs/; the empty string when its codex links to none. */
 const pageFile = (name: string) => pageOf(name) ?? '';
-
-/** The text below a heading of the second level. */
-function sectionOf(markdown: string, heading: string): string {
-	return markdown.split(/^## /m).find((section) => section.startsWith(`${heading}\n`)) ?? '';
-}
 
 /** What was in each panel when its picture was taken. */
 const PICTURED = JSON.parse(readFileSync(PICTURED_FIELDS, 'utf8')) as PicturedFields;

@@ -11,10 +11,10 @@ import {
 	SMTP_CREDENTIAL,
 } from '../../lab/n8n/readExample';
 import { ROOT } from '../../lab/paths';
-import { STATUSES, statusError, TRANSPORT_ERRORS } from '../../nodes/client/http/failures';
 import { GENERATED_PARTS, splitPage } from '../../scripts/generatedDocs';
 import { EXAMPLE_RUNS } from '../e2e/support/exampleRuns';
-import { anchorsOf, plain, read } from './pages';
+import { ALL_FAILURES } from '../support/failureTexts';
+import { anchorsOf, plain, read, sectionOf } from './pages';
 
 const MAX_PICTURE_BYTES = 250_000;
 const MAX_ANIMATION_BYTES = 2_000_000;
@@ -39,20 +39,8 @@ test.each(GENERATED_PARTS)(
 	},
 );
 
-describe('docs/answers.md', () => {
-	const text = read('docs', 'answers.md');
-
-	test.each([
-		...new Set(
-			[
-				...Object.values(STATUSES).flatMap((rows) => Object.values(rows)),
-				...[404, 418, 500].map((status) => statusError('chat', status)),
-				...TRANSPORT_ERRORS.map(([, failure]) => failure),
-			].map(({ message }) => message),
-		),
-	])('has an entry for "%s"', (message) => {
-		expect(text).toContain(`**${message}**`);
-	});
+test.each([...ALL_FAILURES])('docs/answers.md has an entry for "%s"', (message) => {
+	expect(read('docs', 'answers.md')).toContain(`**${message}**`);
 });
 
 test.each(DOCUMENTS)('every link in %s leads to an existing file and heading', (document) => {
@@ -80,15 +68,13 @@ test.each(['CONTRIBUTING.md', 'SECURITY.md', 'docs/maintaining.md', 'docs/archit
 
 test('SECURITY.md has threats with tests, to every asset, every boundary and every class of STRIDE', () => {
 	const text = read('SECURITY.md');
-	const sectionOf = (heading: string) =>
-		text.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? '';
 	const ids = ['Assets', 'Trust boundaries and actors'].flatMap((heading) =>
-		[...sectionOf(heading).matchAll(/^- \*\*([A-Z]\d)\*\*/gm)].map(([, id]) => id!),
+		[...sectionOf(text, heading).matchAll(/^- \*\*([A-Z]\d)\*\*/gm)].map(([, id]) => id!),
 	);
 	expect(ids.length).toBeGreaterThan(5);
 	const threat =
 		/^.+\n\n([A-Z][A-Za-z ]+?), ([A-Z0-9, ]+)\. .+ \*\*Tests\*\*: [^\0]*`test\/[^`]+\.test\.ts`/;
-	const threats = sectionOf('Threats').split(/^### /m).slice(1);
+	const threats = sectionOf(text, 'Threats').split(/^### /m).slice(1);
 	expect(threats.filter((each) => !threat.test(each))).toStrictEqual([]);
 	const parts = threats.map((each) => threat.exec(each)!);
 	const concerned = parts.flatMap(([, , concerns]) => concerns!.split(', '));

@@ -12,6 +12,10 @@ export const typeNameOf = (name: string) => `${name[0]!.toLowerCase()}${name.sli
 /** Removes of a page what Prettier decides: the width of columns, and backslashes. */
 export const plain = (text: string) => text.replace(/[\s\\-]+/g, ' ').trim();
 
+/** The text below a heading of the second level; empty without one. */
+export const sectionOf = (page: string, heading: string) =>
+	page.split(/^## /m).find((section) => section.startsWith(`${heading}\n`)) ?? '';
+
 /** The anchors that GitHub gives the headings of a page. */
 export const anchorsOf = (page: string) =>
 	[...page.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>

@@ -1,4 +1,4 @@
-import { statusError, TRANSPORT_ERRORS } from '../../nodes/client/http/failures';
+import { STATUSES, statusError, TRANSPORT_ERRORS } from '../../nodes/client/http/failures';
 
 const chat = (status?: number) => statusError('chat', status).message;
 const video = (status: number) => statusError('video', status).message;
@@ -30,6 +30,15 @@ export const FAILURE = {
 	tooMany: chat(429),
 	unavailable: chat(503),
 } as const;
+
+/** Each text of the tables once, with those of statuses that no table has. */
+export const ALL_FAILURES = new Set(
+	[
+		...Object.values(STATUSES).flatMap((rows) => Object.values(rows)),
+		...[404, 418, 500].map((status) => statusError('chat', status)),
+		...TRANSPORT_ERRORS.map(([, failure]) => failure),
+	].map(({ message }) => message),
+);
 
 /** What an error of a sub-workflow says of Retry. */
 export const OF_CALLED =
