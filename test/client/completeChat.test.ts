@@ -251,6 +251,8 @@ test.each([
 	['only empty events', 'data:\n\n'],
 	['a part of the first event', 'data: {"choices":['],
 	['a part of the name of a field', 'dat'],
+	['an empty finish reason', HI + event(ended(''))],
+	['the finish reason "null"', HI + event(ended('null'))],
 	['a part of the first event, with another content type', 'data: {"cho', 'text/html'],
 ])('a stream with %s is cut', async (_name, text, type = 'text/event-stream') => {
 	expect(await outcome(text, { type })).toMatchObject({
@@ -258,11 +260,6 @@ test.each([
 		message: CUT,
 		details: { retryable: true, outcomeUnknown: true },
 	});
-});
-
-test.each(['', 'null'])('the finish reason "%s" does not end a stream', async (reason) => {
-	const text = event(delta({ content: 'Half' }, { finish_reason: reason }));
-	expect(await outcome(text)).toMatchObject({ message: CUT });
 });
 
 describe('an error event', () => {

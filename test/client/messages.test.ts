@@ -38,29 +38,25 @@ const turn = (name: string, ...rounds: string[][]): ChatMessage[] => [
 	says(`${name}!`),
 ];
 
-describe('where the memory goes', () => {
-	test.each([
-		['after the system message', [system, user()], [system, ...turn('a'), user()]],
-		['first without one', [user()], [...turn('a'), user()]],
-		[
-			'before earlier messages',
-			[system, ...turn('b'), user()],
-			[system, ...turn('a'), ...turn('b'), user()],
-		],
-	])('%s', (_name, messages, expected) => {
-		expect(withMemory(turn('a'), messages)).toStrictEqual(expected);
-	});
+test.each([
+	['after the system message', [system, user()], [system, ...turn('a'), user()]],
+	['first without one', [user()], [...turn('a'), user()]],
+	[
+		'before earlier messages',
+		[system, ...turn('b'), user()],
+		[system, ...turn('a'), ...turn('b'), user()],
+	],
+])('the memory goes %s', (_name, messages, expected) => {
+	expect(withMemory(turn('a'), messages)).toStrictEqual(expected);
 });
 
-describe('the last turn', () => {
-	test.each<[string, ChatMessage[], number]>([
-		['is the question', [system, user('Hi')], 1],
-		['begins with the first of several user messages', [...turn('a'), user('b'), user('c')], 2],
-		['has the tool calls after the question', [system, ...turn('a', ['1']).slice(0, -1)], 1],
-		['is empty without a question', [system], 1],
-	])('%s', (_name, messages, start) => {
-		expect(lastTurn(messages)).toBe(start);
-	});
+test.each<[string, ChatMessage[], number]>([
+	['is the question', [system, user('Hi')], 1],
+	['begins with the first of several user messages', [...turn('a'), user('b'), user('c')], 2],
+	['has the tool calls after the question', [system, ...turn('a', ['1']).slice(0, -1)], 1],
+	['is empty without a question', [system], 1],
+])('the last turn %s', (_name, messages, start) => {
+	expect(lastTurn(messages)).toBe(start);
 });
 
 describe('what is kept of a turn', () => {

@@ -7,14 +7,17 @@ import { assetPath } from '../../emulator/assets';
 import { compareRecording } from '../../emulator/record/compare';
 import { startRecorder, type RecorderOptions } from '../../emulator/record/recorder';
 import { parseScript } from '../../emulator/script/parseScript';
-import type { EmulatorOptions } from '../../emulator/startEmulator';
 import { startScriptedServer, type Script } from '../support/scriptedServer';
-import { sendRaw, startService, user, type Json, type TestService } from './support/service';
+import { sendRaw, startService, user, type Json } from './support/service';
 
 const folder = mkdtempSync(join(tmpdir(), 'script-'));
 /** What a test started, also one that failed. */
 const started: { stop: () => unknown }[] = [];
 let files = 0;
+const keep = <T extends (typeof started)[number]>(each: T): T => {
+	started.push(each);
+	return each;
+};
 afterEach(async () => {
 	await Promise.all(started.splice(0).map((each) => each.stop()));
 });
@@ -28,20 +31,10 @@ function write(script: string): string {
 	return file;
 }
 
-async function withScript(script: string, options: EmulatorOptions = {}): Promise<TestService> {
-	const service = await startService({ scripts: [write(script)], ...options });
-	started.push(service);
-	return service;
-}
+const withScript = async (script: string) => keep(await startService({ scripts: [write(script)] }));
 
 const replies = (...lines: readonly string[]) =>
 	['replies:', ...lines.map((line) => `  - ${line}`)].join('\n');
-
-const failure = async (script: string) =>
-	await withScript(script).then(
-		() => 'started',
-		(error: unknown) => (error as Error).message.replaceAll(folder + '/', ''),
-	);
 
 describe('answers', () => {
 	it('replaces the text of the first reply whose conditions hold, and writes the rest itself', async () => {
@@ -157,8 +150,8 @@ describe('the file', () => {
 	it('is read again when it has changed; one with an error is reported and not used', async () => {
 		const file = write('replies: [{ text: Old }]');
 		const lines: string[] = [];
-		const service = await startService({ scripts: [file], log: (line) => lines.push(line) });
-		started.push(service);
+		const log = (line: string) => lines.push(line);
+		const service = keep(await startService({ scripts: [file], log }));
 		const said = async () => (await service.say('Hi')).content;
 
 		expect(await said()).toBe('Old');
@@ -170,13 +163,13 @@ describe('the file', () => {
 	});
 
 	it.each([
-		['replies:\n  - text: [', /^answers-\d+\.yaml:2:\d+: /],
+		['replies:\n  - text: [', /^\S+\/answers-\d+\.yaml:2:\d+: /],
 		['replies:\n  - txt: Hi', /:2:5: replies\[0\]\.txt is unknown$/m],
 		['replies:\n  - text: 5', /:2:11: replies\[0\]\.text must be of type string$/],
 		['replies:\n  - when: {}', /:2:5: replies\[0\] needs an answer/],
 		['replies:\n  - text: Hi\n    body: {}', /:2:5: replies\[0\] mixes kinds of answer/],
 	])('has errors with line and column: %j', async (script, message) => {
-		expect(await failure(script)).toMatch(message);
+		await expect(withScript(script)).rejects.toThrow(message);
 	});
 
 	it('must exist', async () => {
@@ -191,17 +184,8 @@ describe('a recording', () => {
 	const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 	/** A service of the test, by its answer. */
-	async function startUpstream(script: Script): Promise<string> {
-		const server = await startScriptedServer(script);
-		started.push(server);
-		return server.url;
-	}
-
-	async function record(options: RecorderOptions) {
-		const recorder = await startRecorder(options);
-		started.push(recorder);
-		return recorder;
-	}
+	const startUpstream = async (script: Script) => keep(await startScriptedServer(script)).url;
+	const record = async (options: RecorderOptions) => keep(await startRecorder(options));
 
 	/** Starts a service that is not ours: it repeats the key, splits an event, and has a field that the emulator does not know. */
 	async function startOther(): Promise<string> {
@@ -239,10 +223,15 @@ describe('a recording', () => {
 		] as const;
 	const TASK = ['/v1/videos/tasks', { task_id: 't-1' }] as const;
 
-	async function ask(url: string, [path, body]: readonly [string, object], key = KEY) {
+	/** Asks with a key, or with none. */
+	async function ask(
+		url: string,
+		[path, body]: readonly [string, object],
+		key: string | null = KEY,
+	) {
 		const response = await fetch(url + path, {
 			method: 'POST',
-			headers: { ...JSON_TYPE, authorization: `Bearer ${key}` },
+			headers: { ...JSON_TYPE, ...(key !== null && { authorization: `Bearer ${key}` }) },
 			body: JSON.stringify(body),
 		});
 		return [response.status, response.headers.get('content-type'), await response.text()];
@@ -273,8 +262,7 @@ describe('a recording', () => {
 		await expect(startRecorder(options)).rejects.toMatchObject({ code: 'EEXIST' });
 
 		const unrecorded = assetPath('script', 'unrecorded.yaml');
-		const replay = await startService({ scripts: [file, unrecorded], chunkMs: 0 });
-		started.push(replay);
+		const replay = keep(await startService({ scripts: [file, unrecorded], chunkMs: 0 }));
 		const pump = setInterval(() => void replay.clock.advance(1_000), 5);
 		started.push({ stop: clearInterval.bind(undefined, pump) });
 		const masked = JSON.stringify(direct).replaceAll(KEY, '[masked: key]');
@@ -299,7 +287,7 @@ describe('a recording', () => {
 
 	/** What differs from a secret in the key of a chat that is answered with nothing. */
 	interface Form {
-		readonly key?: string | undefined;
+		readonly key?: string | null;
 		readonly path?: string;
 		readonly answer?: string;
 		readonly answerHeaders?: Record<string, string>;
@@ -335,19 +323,19 @@ describe('a recording', () => {
 		[
 			'of a person in a URL',
 			{
-				key: undefined,
+				key: null,
 				answer: told(`https://ann:${SIGNED}@files.example.com/a`),
 				hidden: [SIGNED],
 			},
 		],
 		[
 			'in a parameter',
-			{ key: undefined, path: `/v1/models?api_key=${encoded}`, answer: told(SECRET) },
+			{ key: null, path: `/v1/models?api_key=${encoded}`, answer: told(SECRET) },
 		],
 		[
 			'a secret that the service gives',
 			{
-				key: undefined,
+				key: null,
 				answer: JSON.stringify({ clientSecret: SIGNED, tokens: 5, author: 'Ann' }),
 				hidden: [SIGNED],
 			},
@@ -355,26 +343,20 @@ describe('a recording', () => {
 		[
 			'of another person, by its form',
 			{
-				key: undefined,
+				key: null,
 				answer: told('sk-0123456789abcdef'),
 				hidden: ['sk-0123456789abcdef'],
 			},
 		],
 	])('hides a secret %s', async (name, form) => {
-		const { path = '/v1/chat/completions', answer = '', answerHeaders } = form;
+		const { key = SECRET, path = '/v1/chat/completions', answer = '', answerHeaders } = form;
 		const upstream = await startUpstream((response) => {
 			response.writeHead(200, { ...JSON_TYPE, ...answerHeaders }).end(answer);
 		});
 		const file = join(folder, `${name.replaceAll(/\W/g, '-')}.yaml`);
 		const recorder = await record({ upstream, file });
-		const key = 'key' in form ? form.key : SECRET;
-		const response = await fetch(recorder.url + path, {
-			method: 'POST',
-			redirect: 'manual',
-			headers: { ...JSON_TYPE, ...(key !== undefined && { authorization: `Bearer ${key}` }) },
-			body: JSON.stringify({ text: 'An ordinary question' }),
-		});
-		expect(await response.text()).toBe(answer);
+		const call = [path, { text: 'An ordinary question' }] as const;
+		expect((await ask(recorder.url, call, key))[2]).toBe(answer);
 		await recorder.stop();
 		const script = readFileSync(file, 'utf8');
 		for (const secret of form.hidden ?? [SECRET]) expect(script).not.toContain(secret);

@@ -1,5 +1,4 @@
-import { EMULATED_MODELS } from '../../emulator/video/models';
-import { generatedDuration, SPEC_ROWS, SPEC_VIDEO_MODELS } from '../support/specVideoModels';
+import { generatedDuration, SPEC_ROWS } from '../support/specVideoModels';
 import { brightestOf, probe } from './support/probe';
 import { errorBody, othersForEach, serviceFor, type Json } from './support/service';
 
@@ -98,12 +97,6 @@ describe('2.8 video creation request', () => {
 			}
 		}
 	});
-});
-
-it('2.11 has the models of the specification, in its order', () => {
-	expect(EMULATED_MODELS.map(({ code }) => code)).toEqual(
-		SPEC_VIDEO_MODELS.map(({ code }) => code),
-	);
 });
 
 describe.each(SPEC_ROWS)('2.11 %s', (model, spec) => {

@@ -154,42 +154,37 @@ test('every node and credential loads with n8n-workflow alone, and has its icons
 	}
 });
 
-describe('the licenses of bundled libraries', () => {
-	const PACKAGE = /^.*node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+/;
-
-	test('every bundled library has its name, version and license text in a packed file', async () => {
-		const { metafile } = await build({
-			entryPoints: [...manifest.n8n.nodes, ...manifest.n8n.credentials].map((file) =>
-				file.replace(/^dist\//, '').replace(/\.js$/, '.ts'),
-			),
-			absWorkingDir: ROOT,
-			outdir: 'dist',
-			bundle: true,
-			write: false,
-			metafile: true,
-			logLevel: 'silent',
-			platform: 'node',
-			external: ['n8n-workflow', '@n8n/ai-node-sdk'],
-		});
-		const inputs = Object.keys(metafile.inputs);
-		const libraries = new Set(inputs.flatMap((file) => PACKAGE.exec(file)?.[0] ?? []));
-		expect(libraries.size).toBeGreaterThan(0);
-		const notices = read(packed, 'dist', 'THIRD-PARTY-NOTICES.md');
-		const flat = notices.replace(/\s+/g, ' ');
-		for (const library of libraries) {
-			const { name, version: of } = json<{ name: string; version: string }>(
-				...[ROOT, library, 'package.json'],
-			);
-			expect(notices).toContain(`## ${name} ${of}\n`);
-			const section = flat.slice(flat.indexOf(`## ${name} ${of}`)).split(' ## ')[0]!;
-			expect(section).toMatch(/Copyright \(c\) .*Permission is hereby granted/i);
-			for (const file of readdirSync(join(ROOT, library)))
-				if (/^licen[cs]e/i.test(file))
-					expect(section).toContain(
-						read(ROOT, library, file).trim().replace(/\s+/g, ' '),
-					);
-		}
+test('every bundled library has its name, version and license text in a packed file', async () => {
+	const { metafile } = await build({
+		entryPoints: [...manifest.n8n.nodes, ...manifest.n8n.credentials].map((file) =>
+			file.replace(/^dist\//, '').replace(/\.js$/, '.ts'),
+		),
+		absWorkingDir: ROOT,
+		outdir: 'dist',
+		bundle: true,
+		write: false,
+		metafile: true,
+		logLevel: 'silent',
+		platform: 'node',
+		external: ['n8n-workflow', '@n8n/ai-node-sdk'],
 	});
+	const inputs = Object.keys(metafile.inputs);
+	const PACKAGE = /^.*node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\]+/;
+	const libraries = new Set(inputs.flatMap((file) => PACKAGE.exec(file)?.[0] ?? []));
+	expect(libraries.size).toBeGreaterThan(0);
+	const notices = read(packed, 'dist', 'THIRD-PARTY-NOTICES.md');
+	const flat = notices.replace(/\s+/g, ' ');
+	for (const library of libraries) {
+		const { name, version: of } = json<{ name: string; version: string }>(
+			...[ROOT, library, 'package.json'],
+		);
+		expect(notices).toContain(`## ${name} ${of}\n`);
+		const section = flat.slice(flat.indexOf(`## ${name} ${of}`)).split(' ## ')[0]!;
+		expect(section).toMatch(/Copyright \(c\) .*Permission is hereby granted/i);
+		for (const file of readdirSync(join(ROOT, library)))
+			if (/^licen[cs]e/i.test(file))
+				expect(section).toContain(read(ROOT, library, file).trim().replace(/\s+/g, ' '));
+	}
 });
 
 describe('the texts', () => {
