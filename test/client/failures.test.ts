@@ -63,17 +63,16 @@ test.each([
 	for (const status of statuses) expect(statusError('chat', status).details).toStrictEqual(flags);
 });
 
-test.each<[isKnown: string, status: number | undefined, ErrorDetails]>([
-	['is unknown', undefined, { serviceType: 'api_error' }],
-	['is unknown', undefined, { serviceMessage: 'Insufficient balance' }],
-	['is unknown', undefined, { serviceCode: 'context_length_exceeded' }],
-	['is unknown', 503, { serviceCode: 'model_not_found' }],
-	['is none', undefined, { serviceCode: 'insufficient_quota' }],
-	['is none', undefined, { status: 400 }],
-	['is none', 400, { serviceCode: 'context_length_exceeded' }],
-])('the outcome of an assistant %s: status %s, %j', (outcome, status, known) => {
-	const { outcomeUnknown } = statusError('assistant', status, known).details;
-	expect(outcomeUnknown).toBe(outcome === 'is unknown');
+test.each<[isUnknown: boolean, status: number | undefined, ErrorDetails]>([
+	[true, undefined, { serviceMessage: 'Insufficient balance' }],
+	[true, undefined, { serviceMessage: 'Insufficient balance', status: 503 }],
+	[true, undefined, { serviceCode: 'context_length_exceeded' }],
+	[true, 503, { serviceCode: 'model_not_found' }],
+	[false, undefined, { serviceCode: 'insufficient_quota' }],
+	[false, undefined, { serviceMessage: 'Invalid API key', status: 401 }],
+	[false, 400, { serviceCode: 'context_length_exceeded' }],
+])('that the outcome of an assistant is unknown is %s: status %s, %j', (isSo, status, known) => {
+	expect(statusError('assistant', status, known).details.outcomeUnknown).toBe(isSo);
 });
 
 test.each([

@@ -53,9 +53,8 @@ const says =
 	};
 const [slowDown, down] = [fails(429, 'slow down'), fails(503, 'down')];
 const [rejectCall, moderate] = [fails(406, 'top up'), fails(409, 'sensitive')];
-const beginWithError: Script = (response) => {
-	events(response, [{ session_id: 's-1', error: { message: 'no', type: 'api_error' } }]);
-};
+const fault = (code: unknown) =>
+	streams(undefined, { session_id: 's-1', error: { code, message: 'No credits' } });
 const breakOff = streams('s-1', started, text('Half'));
 
 let account: string;
@@ -318,7 +317,7 @@ describe('sessions', () => {
 		['cleared to an empty text is none', '', usual, undefined, 's-0'],
 		['stays where a reply has none', 's-old', withoutSession, 's-old', 's-old'],
 		['is remembered when the reply breaks off', 's-old', breakOff, 's-old', 's-1'],
-		['is remembered when it begins with an error', 's-old', beginWithError, 's-old', 's-1'],
+		['is remembered when it begins with an error', 's-old', fault('odd'), 's-old', 's-1'],
 	])('one that is stored %s', async (_name, session_id, script, used, now) => {
 		tables.insert(SESSION_TABLE, { ...KEY, account, session_id } as never);
 		answers = { Hi: [script] };
@@ -452,7 +451,7 @@ describe('a paid call is not sent again', () => {
 		['was reset', reset],
 		['moderation has ended, maybe at its answer', moderate],
 		['answers with an error', fails(200, 'model call failed')],
-		['begins with an error', beginWithError],
+		['begins with an error', fault('odd')],
 	])('Retry On Fail leaves a call alone that %s', async (_name, script) => {
 		for (const parameters of [{}, RANDOM]) {
 			answers = { 'any message': [script] };
@@ -489,7 +488,7 @@ describe('a paid call is not sent again', () => {
 	});
 
 	test('a retry of the saved execution asks only for what has no reply, and no table knows of it', async () => {
-		answers = { two: [rejectCall] };
+		answers = { two: [fault(406)] };
 		const options = { concurrency: 1, batchInterval: 3_600_000 };
 		const [retried, passedMs] = await withFakeTimers(async (time) => {
 			const first = await begin(['one', 'two', 'three'], { options });

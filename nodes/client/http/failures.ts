@@ -172,7 +172,7 @@ const SHARED: readonly number[] = [402, 403];
  * The error for an error status. An exact code of the service decides before the status, the words of its message only where
  * the specification is silent: about an error in a response with status 200, and where services use one status for everything.
  * In a response of a super assistant it may be about one of the steps that are charged (spec 2.7): only a code or a status that
- * rejects the whole call says that it has run none.
+ * rejects the whole call says that it has run none, in whatever words.
  *
  * @param status Undefined for an error in a response with status 200, which may name one: `known.status`.
  * @param known What is known of the error.
@@ -188,10 +188,12 @@ export function statusError(
 	const words = isSilent ? shorten(serviceMessage, 2_000) : '';
 	const coded = CODES.get(serviceCode.toLowerCase()) ?? CODES.get(serviceType.toLowerCase());
 	const told = coded ?? WORDS.find(([pattern]) => pattern.test(words))?.[1];
-	const meaning = told ?? status ?? known.status;
-	const listed = typeof meaning === 'object' ? meaning : STATUSES[endpoint][meaning ?? 0];
-	const found = listed ?? firstOf(UNLISTED, String(meaning ?? ''));
-	const isRejected = told === coded && Object.values(STATUSES[endpoint]).includes(found);
+	const named = status ?? known.status;
+	const rows = STATUSES[endpoint];
+	const rowOf = (meaning: Meaning = 0) => (typeof meaning === 'object' ? meaning : rows[meaning]);
+	const found = rowOf(told ?? named) ?? firstOf(UNLISTED, String(named ?? ''));
+	const sure = rowOf(coded ?? named);
+	const isRejected = sure?.details.outcomeUnknown === false && Object.values(rows).includes(sure);
 	const mayHaveRun = endpoint === 'assistant' && (status ?? 500) >= 500 && !isRejected;
 	return fromSaved(found, mayHaveRun ? { ...known, outcomeUnknown: true } : known);
 }
