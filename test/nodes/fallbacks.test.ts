@@ -22,7 +22,8 @@ const server = serverForEach((response, { body }) => {
 	} else if (status === -2) {
 		events(response, [delta({ content: 'Half' })]);
 	} else if (status !== undefined) {
-		json(response, status, { error: { message: 'no', code } }, { 'retry-after': '0' });
+		const error = { message: 'no', code };
+		json(response, status, { session_id: 's-1', error }, { 'retry-after': '0' });
 	} else {
 		const more = { model, ...(isAssistant && { session_id: 's-1' }) };
 		json(response, 200, bodyOf({ content: `This is ${app ?? model}` }, STOP, more));

@@ -516,7 +516,7 @@ describe('a paid call is not sent again', () => {
 	});
 
 	test('a retry asks a moderated question in other words, once', async () => {
-		answers = { 'any message': [moderate, moderate] };
+		answers = { 'any message': [moderate, fault('content_filter')] };
 		const first = await begin(['one'], {}, { retryOnFail: true });
 		const second = await first.resume(RETRY, corrected(RANDOM));
 		expect(sent()).toStrictEqual(['one', expect.stringMatching(/^Hi 0/)]);

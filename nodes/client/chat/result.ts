@@ -127,19 +127,24 @@ export function boundedFields(fields: JsonObject): JsonObject {
 	});
 }
 
-/** Adds to a ServiceError what has arrived of the reply, which is paid for: its body so far, and its session. */
+/**
+ * Adds to a ServiceError what has arrived of the reply, which is paid for: its body so far, and its session. A session alone is no
+ * part of a reply.
+ */
 export function withReply<E>(
 	error: E,
 	body: JsonObject,
 	more: ErrorDetails = {},
 ): E | ServiceError {
 	const { choices, usage, session_id: session } = body;
-	const isKnown = [choices, usage, session].flat().some((each) => (each ?? null) !== null);
-	if (!isKnown || !(error instanceof ServiceError)) return error;
+	const isKnown = [choices, usage].flat().some((each) => (each ?? null) !== null);
+	if (!(error instanceof ServiceError)) return error;
 	const id = idText(session);
-	const partial = boundedFields(body);
 	const subject = { ...error.details.subject, session_id: id };
-	return error.with({ partial, ...more, ...(id === '' ? {} : { subject }) });
+	return error.with({
+		...(isKnown && { partial: boundedFields(body), ...more }),
+		...(id !== '' && { subject }),
+	});
 }
 
 /** A file in a reply. `url` is a data: URL where the service sends the file itself. */
