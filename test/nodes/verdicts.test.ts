@@ -134,12 +134,13 @@ const ROWS: readonly Row[] = [
 	...[
 		...[{ title: 'A', score: 5 }, [{ title: 'A', url: 'b' }], [1, null], ['a', 'b'], [['a']]],
 		...[{ profile: 'A' }, { image_count: 2 }, { images: ['a'] }, { data: { a: 1 }, index: 0 }],
-		...[{ summary: 'A', detail: 'B' }, { type: 'refund', amount: 5 }, [{ type: 'a', n: 1 }]],
+		...[{ summary: 'A', detail: 'B' }, { type: 'a' }, [{ type: 'a' }, { type: 'b', n: 1 }]],
 		{ type: 'invoice', number: 7, link: 'https://shop.example/7' },
 	].map((content): Row => ['answer', { content }, 'stop', { output: JSON.stringify(content) }]),
-	...[['All'], [{ text: 'All', annotations: [] }], [{ type: 'reasoning', data: 'x' }, 'All']].map(
-		(content): Row => ['answer', { content }, 'stop', { output: 'All' }],
-	),
+	...[
+		...[['All'], [{ text: 'All', annotations: [] }], { type: 'a', text: 'All', id: '1' }],
+		[{ type: 'reasoning', data: 'x' }, 'All'],
+	].map((content): Row => ['answer', { content }, 'stop', { output: 'All' }]),
 	...['tool_calls', 'tool_use', 'STOP', 'tool-call', 'odd'].map((finish): Row => [
 		'calls',
 		{ content: null, tool_calls: [CALL] },

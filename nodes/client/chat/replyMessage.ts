@@ -63,20 +63,26 @@ function mustBeRead(fields: JsonObject): boolean {
 	return false;
 }
 
-/** Whether content is a value and no parts, such as what a workflow has put out. One text is a part, also in a list. */
+/**
+ * Whether content is a value and no parts, such as what a workflow has put out. In a list, one text is a part, and so is what has
+ * only a type: a stream sends each part of the content by itself.
+ */
 function isData(content: JsonValue | undefined): boolean {
 	const all = [content ?? []].flat().filter((each) => each !== null);
-	const isText = all.length === 1 && typeof all[0] === 'string';
-	return all.length > 0 && !isText && !all.some(isPart);
+	const isTypeOnly = Array.isArray(content) && Object.keys(objectOf(all[0])).join() === 'type';
+	const isLonePart = all.length === 1 && (isTypeOnly || typeof all[0] === 'string');
+	return all.length > 0 && !isLonePart && !all.some(isPart);
 }
 
 function isPart(value: JsonValue): boolean {
 	if (!isJsonObject(value)) return false;
 	const { type, ...fields } = value;
 	const names = Object.keys(fields);
+	const isText = type !== undefined && typeof fields['text'] === 'string';
+	const isOfType = isText || PART_TYPE.test(stringOf(type));
 	const has = ([own, beside]: (typeof OF_PART)[number]) =>
 		own.test(names.filter((name) => !beside.test(name)).join(' '));
-	return PART_TYPE.test(stringOf(type)) || names.length === 0 || OF_PART.some(has);
+	return isOfType || Object.keys(value).length === 0 || OF_PART.some(has);
 }
 
 /** The text, null without content; the parts that are not text; the words of a refusal, and those of a thought. */
