@@ -57,7 +57,7 @@ export const retryFields = {
 export const chatRetryFields = {
 	...retryFields,
 	fallbacks: texts('Fallbacks', {
-		help: 'Codes that are asked in turn, with commas between: models, or applications if one answers. After 400, 402, 403 and 404, and after the retries when the service limits requests (429) or cannot be reached; a model also after 5xx and lost connections, before anything is shown: the model that has failed may be charged, too. The output has a field fallback.',
+		help: 'Codes that are asked in turn, with commas between: models, or applications if one answers. After 400, 402, 403 and 404, and after the retries when the service limits requests (429) or cannot be reached; a model also where the service says that it does not exist or that the conversation is too long for it, and after 5xx and lost connections, before anything is shown: the model that has failed may be charged, too. The output has a field fallback.',
 		placeholder: 'e.g. my-second-model, my-third-model',
 	}),
 };
