@@ -227,7 +227,8 @@ const OF_VISITOR =
 const doNothing: (sessionId?: string) => Promise<void> = async () => undefined;
 
 /**
- * The session that the fields of an item ask for (spec 2.7): one with an ID, the one of an identity, see `keyOf`, or a new one.
+ * The session that the fields of an item ask for (spec 2.7): one with an ID, the one of an identity, see `enteredKey`, or a new
+ * one.
  *
  * @throws InputError when its ID or key is empty or says nothing.
  */
