@@ -202,6 +202,8 @@ describe('the rows of an execution', () => {
 describe('a retry after a kill', () => {
 	const FOUR = ['a', 'b', 'c', 'd'];
 	const THREE = ['a', 'b', 'c'];
+	/** No connection to this address is possible, on no machine. */
+	const NOWHERE = { credential: { baseUrl: 'http://255.255.255.255', apiKey: 'k' } };
 	const UNKNOWN_AGAIN = { retryOutcomeUnknown: true, ...SERIAL };
 
 	test('does not send without a claim what another retry may have sent meanwhile', async () => {
@@ -262,17 +264,19 @@ describe('a retry after a kill', () => {
 		expect(idsOf(outputs[0])).toStrictEqual(['task-a']);
 	});
 
-	test.each<[string, string[], IDataObject, string[]]>([
+	test.each<[string, string[], IDataObject, string[], More?]>([
 		['a limit rejects', THREE, { maximumVideos: 1 }, []],
 		['a limit leaves out', THREE, { maximumVideos: 2, takeWhatFits: true }, []],
 		['another item stops that asks for something else', ['other', 'b'], {}, []],
 		['another item stops whose key is rejected', ['a', 'd', 'b'], {}, ['d']],
 		['another item stops, with a key', ['a', 'd', 'b'], KEYED, ['d']],
+		['the service rejects, with a key', THREE, KEYED, ['b']],
+		['finds no service, and leaves no row itself', THREE, {}, [], NOWHERE],
 	])('with the option keeps the row of a call that %s', async (...row) => {
-		const [, prompts, options, expected] = row;
+		const [, prompts, options, expected, more] = row;
 		await runKilledAt('b', THREE, { ...SERIAL, ...options, maximumVideos: 0 });
-		service.answers = { d: reject(401) };
-		await create(prompts, { ...UNKNOWN_AGAIN, ...options }, RETRY);
+		service.answers = { b: reject(401), d: reject(401) };
+		await create(prompts, { ...UNKNOWN_AGAIN, ...options }, { ...RETRY, ...more });
 		expect(rowsOf()).toStrictEqual(['a open', 'b sent']);
 		// Without the option a retry gets past it.
 		const { error } = await create(THREE, SERIAL, retryAs('13'));
@@ -282,13 +286,14 @@ describe('a retry after a kill', () => {
 		expect(sent()).toStrictEqual([...expected, 'c']);
 	});
 
-	test('of a retry finds what both have created', async () => {
-		await runKilledAt('b', THREE, SERIAL);
-		await create(THREE, { retryOutcomeUnknown: true }, RETRY);
-		service.server.requests.length = 0;
-		const { outputs } = await create(THREE, {}, retryAs('13'));
+	test.each([{}, KEYED])('of a killed retry finds what all have created: %j', async (more) => {
+		await runKilledAt('b', THREE, { ...SERIAL, ...more });
+		const again = { ...UNKNOWN_AGAIN, ...more };
+		await service.runKilledAt('b', async () => await create(THREE, again, RETRY));
+		await create(THREE, again, retryAs('13'));
+		expect(rowsOf()).toStrictEqual(['a open', 'b open', 'c open']);
+		const { outputs } = await create(THREE, {}, retryAs('14'));
 		expect(reusedOf(outputs[0])).toStrictEqual([true, true, true]);
-		expect(sent()).toStrictEqual([]);
 	});
 
 	test.each(['file_name', 'origin'] as const)(

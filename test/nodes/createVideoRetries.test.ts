@@ -275,14 +275,6 @@ test('the error of a canceled creation says that the task may have been created'
 	);
 });
 
-test('a connection that was never made leaves no row', async () => {
-	// No connection to this address is possible, on no machine.
-	const credential = { baseUrl: 'http://255.255.255.255', apiKey: 'k' };
-	const { error } = await create(['a'], {}, { credential });
-	expect(error!.message).toContain('Could not connect to the service');
-	expect(rowsOf()).toStrictEqual([]);
-});
-
 describe('a retry', () => {
 	test('gives the video of a round that it does not repeat to no other round', async () => {
 		service.taskIdOf = (_prompt, nth) => `task of round ${nth}`;

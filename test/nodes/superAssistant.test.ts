@@ -547,21 +547,23 @@ describe('a paid call is not sent again', () => {
 	});
 
 	test('a call with unknown outcome is sent again in a retry by the option only', async () => {
-		answers = { two: [breakOff] };
+		answers = { two: [breakOff, rejectCall] };
 		const first = await begin(['one', 'two', 'three']);
 		expect(first.error!.description).toContain(ASKS_MISSING);
 		// An item that is rejected stops the node before the turn of the call.
 		const message = '={{ $json.chatInput.replace("one", "1") }}';
 		expect(sent()).toStrictEqual(['one', 'two']);
 		const none = await first.resume(RETRY, corrected({ message, options: AGAIN }));
-		const back = corrected({ message: '={{ $json.chatInput }}', options: {} });
-		const second = await none.resume({ ...RETRY, id: '3' }, back);
+		const again = corrected({ message: '={{ $json.chatInput }}', options: AGAIN });
+		const rejected = await none.resume({ ...RETRY, id: '3' }, again);
+		expect(rejected.error!.message).toBe(FAILURE.noCredit);
+		const second = await rejected.resume({ ...RETRY, id: '4' }, corrected({ options: {} }));
 		expect(second.error!.description).toContain(NOT_AGAIN);
 		// It gets past that call.
-		expect(sent()).toStrictEqual(['one', 'two', 'three']);
-		const third = await second.resume({ ...RETRY, id: '4' }, corrected({ options: AGAIN }));
+		expect(sent()).toStrictEqual(['one', 'two', 'two', 'three']);
+		const third = await second.resume({ ...RETRY, id: '5' }, again);
 		expect(said(third)).toStrictEqual(['Re: one', 'Re: two', 'Re: three']);
-		expect(sent()).toStrictEqual(['one', 'two', 'three', 'two']);
+		expect(sent()).toStrictEqual(['one', 'two', 'two', 'three', 'two']);
 	});
 
 	test('a call that was stopped is one with unknown outcome, and the error says how to send it again', async () => {

@@ -53,7 +53,7 @@ export async function callRun<T>(
 		asked,
 		/** The outcomes that are known before anything is sent, by index. */
 		known: new Map<number, Settled<Paid<T>>>(),
-		/** The calls that are to be sent again, by the ID of the earlier one: its row and log entry stay until right before that. */
+		/** The calls that are to be sent again, by the ID of the earlier one: its row and log entry stay until the new one may exist. */
 		sentAgain: new Map<string, AskedCall>(),
 		log: callLog<T>(run, isTool ? 'tool' : (planned[0]?.place.run ?? 0)),
 		origin,

@@ -77,12 +77,25 @@ async function findNow<T>(run: CallRun<T>) {
 		return taken;
 	}
 
+	const matched = new Set(found.values());
+	const unmatched = calls.filter((call) => isOwnCall(call) && !matched.has(call));
+	/** What kills have left of the call of an item while it was sent again. A tool may make the same call twice. */
+	const leftOf = (each: AskedCall) =>
+		unmatched.filter(
+			({ result, hash, run: index, item }) =>
+				result === undefined &&
+				recognition !== 'hash' &&
+				hash === each.hash &&
+				index === each.run &&
+				item === each.item,
+		);
 	for (const [each, call] of found) {
 		const outcome = takenBy(kind, each, outcomeOf(call, isRetry));
 		const taken = take(call, each, 'error' in outcome);
 		if ('error' in outcome && each.retryOutcomeUnknown) {
 			again.add(call.call);
 			sentAgain.set(taken, each);
+			for (const other of leftOf(each)) sentAgain.set(take(other, each), each);
 		} else known.set(each.index, outcome);
 	}
 	for (const each of asked.filter((one) => !found.has(one))) {

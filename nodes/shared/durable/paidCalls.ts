@@ -135,11 +135,11 @@ export async function openPaidCalls<T extends object>(
 		return movedError(writeError);
 	}
 
-	/** Forgets the earlier call of one that is sent again now. It counts in the limit: it may exist as well. */
-	async function forget({ row }: AskedCall, call: string): Promise<void> {
-		limit?.keep([{ ...row, call, status: 'sent' }]);
-		log.drop(call);
-		if (origin) await onLedger({ remove: oneOf('call', [call]) }).catch(run.tell);
+	/** Forgets the earlier calls of one that was sent again, and stands for them now. */
+	async function forget(calls: readonly string[]): Promise<void> {
+		for (const call of calls) log.drop(call);
+		if (origin && calls.length > 0)
+			await onLedger({ remove: oneOf('call', calls) }).catch(run.tell);
 	}
 
 	/** @throws ServiceError as `send`, and for a task of another call of this run. */
@@ -178,7 +178,9 @@ export async function openPaidCalls<T extends object>(
 		}
 		const problem = problemOf(asked, isStored);
 		if (problem !== undefined) throw discarded(problem);
-		for (const [call, each] of run.sentAgain) if (each === asked) await forget(asked, call);
+		const again = [...run.sentAgain].flatMap(([call, each]) => (each === asked ? [call] : []));
+		// They may exist as well.
+		limit?.keep(again.map((call) => ({ ...row, call, status: 'sent' })));
 		const logged = { ...toCall(kind, row), isStored };
 		const sent_at = nowIso();
 		sent.add(index);
@@ -190,11 +192,14 @@ export async function openPaidCalls<T extends object>(
 			// A retry with the error of a canceled execution would count as canceled, too.
 			const isStopped = isCanceled(error);
 			log.keep({ ...logged, failure: isStopped ? interrupted(isStored) : failure });
+			await forget(again);
 			throw isStopped ? error : fromSaved(failure);
 		}
 		const result = outcome.value;
 		const taken = takenBy(kind, asked, { value: { result, isReused: false } });
 		log.keep({ ...logged, result }, 'error' in taken);
+		// Before the answer: of two calls a retry takes the older one.
+		await forget(again);
 		writer?.settle(asked, { ...row, ...kind.toRow?.(result), sent_at });
 		return valueOf(taken);
 	}
