@@ -109,7 +109,7 @@ async function findNow<T>(run: CallRun<T>) {
 			const error = keyConflict(each, call);
 			known.set(index, error ? { error } : outcomeOf(call, true));
 			if (!error && isOwnCall(call) && !used.has(call.call)) take(call, call);
-		} else if (other?.key === '' && !mayBeReworded(run, other))
+		} else if (other?.key === '' && !mayBeReworded(run, each, other))
 			known.set(index, { error: otherItem(kind, each, other) });
 	}
 	if (stored !== undefined) await takeOver(run, rows, used, lost).catch(run.tell);
@@ -121,13 +121,17 @@ async function findNow<T>(run: CallRun<T>) {
 }
 
 /**
- * Whether a person may ask in other words what moderation has ended, without a reply that is paid for. The tries of Retry On Fail
- * have other words only where an expression changes by itself.
+ * Whether a person may ask in other words what has failed without a reply that is paid for: what moderation has ended, or by the
+ * option. The tries of Retry On Fail have other words only where an expression changes by itself.
  */
-function mayBeReworded<T>({ context }: CallRun<T>, { failure }: PaidCall<T>): boolean {
-	const { affects, partial } = failure?.details ?? {};
-	const isRejected = affects === 'request' && partial === undefined;
-	return isRejected && context.getMode() === 'retry' && isFirstTry(context);
+function mayBeReworded<T>(
+	{ context }: CallRun<T>,
+	{ retryOutcomeUnknown }: AskedCall,
+	{ failure }: PaidCall<T>,
+): boolean {
+	if (failure === undefined || failure.details.partial !== undefined) return false;
+	const isAllowed = retryOutcomeUnknown || failure.details.affects === 'request';
+	return isAllowed && context.getMode() === 'retry' && isFirstTry(context);
 }
 
 /** Whether the items of this run have made a call. */

@@ -92,10 +92,11 @@ export function otherItem<T>(
 	{ about }: PaidCall,
 	earlier: PaidCall,
 ): InputError {
+	const has = earlier.result === undefined ? 'may have' : 'has';
 	const was = about === earlier.about ? 'the same with other fields' : earlier.about;
 	return lastingError(
 		field,
-		`is ${about} in this item, and was ${was} in the earlier try of the execution, which has paid for it`,
+		`is ${about} in this item, and was ${was} in the earlier try of the execution, which ${has} paid for it`,
 		'Nothing was sent, as a retry knows an item by what it asks for. For what the items contain now, execute the workflow again instead of retrying',
 	);
 }
